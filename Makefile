@@ -19,7 +19,7 @@ BENCHTIME ?= 1s
 # How many tests of a package run beside each other: most wait, for a process or a person. What vet finds make lint says.
 PARALLEL ?= 6
 # The packages that start goroutines of their own: those that make race gives to the race detector.
-RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs ./checkpoints ./cmd/...
+RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints ./cmd/...
 # What it is not given: tests with one goroutine, of disks, screens and damaged files, that it makes ten times as slow.
 ALONE := AFailingDisk|APowerCut|ThePowerCut|WhatCannotBeCreated|ATruncated|ADamagedLog|TheLogOfAnother|WithADamaged
 ALONE := $(ALONE)|DamageAmong|ThatNoDatabaseCanHaveHeld|BelowTheFold|WithinTheGraceAnswer|AClickSelects
@@ -53,7 +53,14 @@ WAIT ?= 30m
 OLDEST := 2.1.7
 RELEASES ?= $(OLDEST) 2.1.100 2.1.200 2.1.329 2.1.330 2.1.331 2.1.332
 ON_EACH := TestEveryScenarioComesOutTheSame/.*/.*/real|TestAConversationThatIsGone/real|TestAReleaseDoes
-ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIsAskedAboutBefore
+ATTACKS := TestNoSourceOfSettings|TestAnAgentIsAskedAboutBefore|TestWhatIsShownOfAChange|TestEveryToolOfTheRelease
+ATTACKS := $(ATTACKS)|TestACallIsAskedAboutByWhatItDoes|TestNoChangeIsMadeOf|TestClaudeWritesOver
+ATTACKS := $(ATTACKS)|TestQuestionsOutlive|TestToolsThatThePerson|TestACallWhoseSupervisor
+# Those by what only newer releases have.
+NEWER := TestNoRunReaches|TestNoSessionOfThePerson|TestNoScheduleOutlives|TestACallThatWasPutOff|TestSettingsThatWould
+NEWER := $(NEWER)|TestACommandIsAskedAboutInEach|TestARuleGivenElsewhere|TestNoRuleCoversACommand|TestNoFileOfThePersons
+NEWER := $(NEWER)|TestNoMessageAttaches|TestAnAdministrators
+ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
@@ -63,7 +70,7 @@ ON_EACH := $(ON_EACH)|TestNoSourceOfSettings|TestAllowProjectGives|TestAnAgentIs
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
 FLEET := cmd/claude-supervise-fleet
-FLEET_UNIT := $(addprefix ./internal/,commands desk fleet flow runlog seal worker)
+FLEET_UNIT := $(addprefix ./internal/,commands desk devkey fleet flow runlog seal worker)
 # The release whose histories make fleet-histories records, and the commit whose workers make fleet-upgrade begins with.
 VERSION ?= next
 OLDER ?= 84a900e
@@ -133,8 +140,8 @@ matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, who
 
 attacks: ## every attack to a run, and a sample to bare claude; make matrices plays all to both (1 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	CLAUDE_SUPERVISE_TEST_EVERY_ATTACK=1 $(SHORT) -timeout 30m \
-	-run 'TestNoSourceOfSettings|TestAnAgentIsAskedAboutBefore' ./e2e
+	e2e/shells/install; CLAUDE_SUPERVISE_TEST_SHELLS=1 CLAUDE_SUPERVISE_TEST_EVERY_ATTACK=1 $(SHORT) -timeout 30m \
+	-run '$(ATTACKS)|$(NEWER)|TestNoShellRuns' ./e2e ./e2e/claude
 
 race: ## the packages that start goroutines, under the race detector (3 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \

@@ -118,6 +118,23 @@ func (d Dirs) makeState(syncDir func(dir string) error) error {
 	return closeToOthers(d.State, info)
 }
 
+// placeWaker makes the folder of a run's wake-up socket, and returns the socket's path.
+func (d Dirs) placeWaker(run string) (string, error) {
+	path := d.wakerPath(run)
+	if len(path) > socketPathMax {
+		return "", fmt.Errorf("longer than the %d bytes of a socket's path; set XDG_RUNTIME_DIR to a shorter one",
+			socketPathMax)
+	}
+	err := d.makeRuntime()
+	if errors.Is(err, errUnsafeDir) {
+		beside := (Dirs{Runtime: d.State}).wakerPath(run)
+		if len(beside) <= socketPathMax {
+			return beside, nil
+		}
+	}
+	return path, err
+}
+
 // makeRuntime creates the folder of the wake-up sockets, and refuses one that another user could have planted in /tmp.
 func (d Dirs) makeRuntime() error {
 	if err := os.Mkdir(d.Runtime, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -17,7 +17,8 @@
 //	    AGENT.checkpoint.json             its checkpoint, replaced whole
 //	    AGENT.FINGERPRINT.kept            the copy of a checkpoint of the agent's own, byte for byte
 //	$XDG_RUNTIME_DIR/claude-supervise/    0700, ours, no symlink; else /tmp/claude-supervise-UID/
-//	  RUN.sock                            the wake-up socket: a datagram means "look at the inbox"
+//	  RUN.sock                            the wake-up socket: a datagram means "look at the inbox"; where another user
+//	                                      has taken the folder's name, it is beside state.db
 //	~/.claude/                            see file drop: questions/{pending,answered}/ID.json,
 //	                                      answers/ID.txt, audit/questions.log
 //

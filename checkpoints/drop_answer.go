@@ -34,6 +34,9 @@ func answerOf(text []byte) (answer string, complete bool, err error) {
 	return string(line), complete, nil
 }
 
+// fileAnswer is answerOf for a file that a person has written, perhaps in another encoding.
+func fileAnswer(text []byte) (answer string, complete bool, err error) { return answerOf(inUTF8(text)) }
+
 // readAnswerFile reads an answer file, of one that is too large the beginning. A file's answer is its first line,
 // however much follows: who looks while the file is being written must read the same as who looks later.
 func readAnswerFile(path string) ([]byte, fs.FileInfo, error) {
@@ -91,7 +94,7 @@ func (d *FileDrop) ReadAnswer(id string) (string, error) {
 	var answer string
 	if err == nil {
 		var complete bool
-		if answer, complete, err = answerOf(text); err == nil && !complete && time.Since(info.ModTime()) < lineSettles {
+		if answer, complete, err = fileAnswer(text); err == nil && !complete && time.Since(info.ModTime()) < lineSettles {
 			err = fs.ErrNotExist
 		}
 	}
@@ -170,6 +173,7 @@ func (d *FileDrop) reject(path, rejected, reason string) error {
 	case bytes.Contains(text, []byte("\n"+rejection)):
 		return nil
 	}
+	text = inUTF8(text) // as the reason is
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}

@@ -40,6 +40,41 @@ func TestTheFirstLineOfAnAnswerFileIsTheAnswer(t *testing.T) {
 	}
 }
 
+// What people write with Notepad and PowerShell is read as what it says, where that is certain.
+func TestAnAnswerFileInAnotherEncodingIsReadWhereThatIsCertain(t *testing.T) {
+	for text, want := range map[string]struct {
+		answer   string
+		complete bool
+		err      error
+	}{
+		"\xff\xfef\x00\xfc\x00r\x00\r\x00\n\x00": {"für", true, nil},         // little endian, with its mark
+		"\xff\xfe\xac\x20\n\x00x\x00":            {"€", true, nil},           // and a second line
+		"\xff\xfe\x3d\xd8\x00\xde\n\x00":         {"😀", true, nil},           // two units
+		"\xfe\xff\x00f\x00\xfc\x00r\x00\n":       {"für", true, nil},         // big endian
+		"f\x00\xfc\x00r\x00\n\x00":               {"für", true, nil},         // without a mark
+		"\x00f\x00\xfc\x00r\x00\n":               {"für", true, nil},         //
+		"f\x00\xfc\x00r\x00\n":                   {"", true, errAnswerBytes}, // the line's end is half written
+		"\xff\xfe":                               {"", false, errAnswerEmpty},
+		"\xff\xfe\x3d\xd8\n\x00":                 {"", true, errAnswerBytes},  // half a character
+		"\xff\xfe\x00\x00a\x00\x00\x00":          {"", false, errAnswerBytes}, // UTF-32
+		"a\x00b\n":                               {"", true, errAnswerBytes},
+		"sch\xf6n f\xfcr \xd6l\r\nund \x84\n":    {"schön für Öl", true, nil}, // Latin-1
+		"d\xe9j\xe0 vu: \xe0 5 \xb0":             {"déjà vu: à 5 °", false, nil},
+		"Caf\xe9\n":                              {"Café", true, nil},
+		"Caf\xe9":                                {"", false, errAnswerBytes}, // a longer letter may be half written
+		"\xff":                                   {"", false, errAnswerBytes}, // or a mark
+		"sch\x94n\n":                             {"", true, errAnswerBytes},  // of DOS
+		"s\xa1\n":                                {"", true, errAnswerBytes},
+		"\xe4\xe0, ok\n":                         {"", true, errAnswerBytes}, // Cyrillic
+		"\xca\xc7\n":                             {"", true, errAnswerBytes}, // Chinese
+	} {
+		answer, complete, err := fileAnswer([]byte(text))
+		if answer != want.answer || complete != want.complete || !errors.Is(err, want.err) {
+			t.Errorf("%q: %q, %v, %v", text, answer, complete, err)
+		}
+	}
+}
+
 func TestAnAnswerThatLiesThereIsReadOnceItIsWhole(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	for text, want := range map[string]struct {
@@ -125,9 +160,10 @@ func TestAnAnswerIsConsumedOnce(t *testing.T) {
 func TestARejectedAnswerIsKeptWithTheReason(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	for answer, want := range map[string]string{
-		"saml\n": "saml\nrejected: it is none of oauth, jwt\n",
-		"saml":   "saml\nrejected: it is none of oauth, jwt\n",
-		"":       "\nrejected: it is none of oauth, jwt\n",
+		"saml\n":                      "saml\nrejected: it is none of oauth, jwt\n",
+		"saml":                        "saml\nrejected: it is none of oauth, jwt\n",
+		"":                            "\nrejected: it is none of oauth, jwt\n",
+		"\xff\xfes\x00\xe4\x00\n\x00": "\ufeffsä\nrejected: it is none of oauth, jwt\n",
 	} {
 		put(t, d, "answers/w_q1.txt", answer)
 		for range 2 {
@@ -222,11 +258,11 @@ func TestOfManyWhoTakeAnAnswerAtOnceOneGetsIt(t *testing.T) {
 }
 
 func FuzzAnswerOf(f *testing.F) {
-	for _, seed := range []string{"oauth\n", "\ufeff a \r\nb", "\x00", "\xff\n", "\u0085\n", "\v\f"} {
+	for _, seed := range []string{"oauth\n", "\ufeff a \r\nb", "\x00", "\xff\n", "\u0085\n", "\v\f", "f\x00\xfc\x00\n\x00", "\xfe\xff\x00\xfc", "\xf6l"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		answer, _, err := answerOf(text)
+		answer, _, err := fileAnswer(text)
 		if err != nil {
 			if answer != "" {
 				t.Fatalf("%q, %v", answer, err)

@@ -84,7 +84,7 @@ func TestTheDocumentsSubagentIsAnsweredByItsFileDrop(t *testing.T) {
 		ID: id, Question: "Which auth method: OAuth or JWT?", Options: []string{"oauth", "jwt"}, WorkflowID: workflow,
 		Checkpoint: "/tmp/" + workflow + "_checkpoint.json", AskedAt: postedQuestion.AskedAt,
 	}
-	if diff := cmp.Diff(want, q); diff != "" {
+	if diff := cmp.Diff(want, q, wheneverWritten); diff != "" {
 		t.Error(diff)
 	}
 	if err := errors.Join(d.Answer(id, "oauth"), woken.Close()); err != nil {
@@ -220,7 +220,7 @@ func TestTheDocumentsReviewAgentAsksItsQuestion(t *testing.T) {
 		Context: "Pre-implementation review found duplicate coverage between new section and existing 'Test Execution " +
 			"Standards' section",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, wheneverWritten); diff != "" {
 		t.Error(diff)
 	}
 }

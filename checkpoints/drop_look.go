@@ -70,6 +70,7 @@ type seenFile struct {
 
 	content string
 	whole   bool
+	differs bool // who reads the bytes of the first line reads something else than content
 	err     error
 	failing time.Time // since when there is an err; zero: there is none
 	blamed  bool      // the err was told
@@ -91,7 +92,7 @@ func watchedFolders() map[string]*seenFolder {
 		answersFolder: {
 			name: answersFolder, suffix: answerSuffix, found: FileDropAnswer, gone: FileDropAnswerGone,
 			seen: map[string]*seenFile{},
-			read: answerOf,
+			read: fileAnswer,
 		},
 	}
 }
@@ -220,6 +221,7 @@ func (s *seenFile) read(path string) (fs.FileInfo, error) {
 	text, info, err := open(path)
 	if err == nil {
 		s.content, s.whole, err = s.folder.read(text)
+		s.differs = string(firstLine(text)) != s.content
 	} else if info == nil && !errors.Is(err, fs.ErrNotExist) {
 		info, _ = os.Lstat(path) // of what cannot be opened
 	}
@@ -240,7 +242,7 @@ func (s *seenFile) tell(now time.Time) (event *FileDropEvent, next time.Time) {
 	s.told, s.toldText = s.info, s.content
 	event = &FileDropEvent{Kind: s.folder.found, ID: s.id()}
 	if event.Kind == FileDropAnswer {
-		event.Answer = s.content
+		event.Answer, event.Differs = s.content, s.differs
 	}
 	return event, time.Time{}
 }
@@ -259,6 +261,9 @@ func (s *seenFile) blame(now time.Time) (event *FileDropEvent, next time.Time) {
 		Problem: fmt.Sprintf("%s/%s is left alone: %v", s.folder.name, shown(s.name), s.err)}
 	if PlainID(s.id()) {
 		event.ID = s.id()
+	}
+	if errors.Is(s.err, errAnswerBytes) {
+		event.Garbled = s.err.Error()
 	}
 	return event, time.Time{}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type QuestionFile struct {
 	Context            string
 	Header             string // ours
 	AskedAt            time.Time
+	WrittenAt          time.Time // of the file that was read, by the file system
 	// ours: how long to wait for a quick answer; in the file a number of seconds, at most a day
 	QuickWait  time.Duration
 	Run, Agent string                     // whose question it is; only in those that this program wrote
@@ -48,6 +50,15 @@ type FileQuestion struct {
 
 // Ours reports whether this program wrote the file, which then names run and agent. Who wants to can make it say so.
 func (q QuestionFile) Ours() bool { return q.Run != "" && q.Agent != "" }
+
+// AsksTheSame reports whether a person would see no difference between the questions of two files.
+func (q QuestionFile) AsksTheSame(o *QuestionFile) bool {
+	said := func(q QuestionFile) QuestionFile {
+		return QuestionFile{Question: q.Question, Questions: q.Questions, Header: q.Header, Context: q.Context,
+			Options: q.Options, OptionDescriptions: q.OptionDescriptions, MultiSelect: q.MultiSelect, Validate: q.Validate}
+	}
+	return reflect.DeepEqual(said(q), said(*o))
+}
 
 // Post puts a question of ours into pending/, whole; control characters in its texts are left out, for people read them
 // on terminals. Posting it again replaces what it was. errNotOurs if a file lies there that is not a question of the
@@ -111,13 +122,17 @@ func (d *FileDrop) Question(id string) (*QuestionFile, error) {
 }
 
 func readQuestionFile(path string) (*QuestionFile, error) {
-	text, _, err := readDropFile(path)
+	text, info, err := readDropFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	} else if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadQuestionFile, err)
 	}
-	return parseQuestionFile(text)
+	q, err := parseQuestionFile(text)
+	if err == nil {
+		q.WrittenAt = info.ModTime()
+	}
+	return q, err
 }
 
 // A QuestionProblem says why a file in pending/ is not among the questions.

@@ -31,7 +31,9 @@ type FileDropEvent struct {
 	Kind    FileDropKind
 	ID      string // empty for a problem of a folder, or of a file whose name is no id
 	Answer  string
+	Differs bool // the bytes in the file are not the answer's: another encoding, or white space around it
 	Problem string
+	Garbled string // of a problem: why an answer is no text; "": it is something else
 }
 
 const (

@@ -161,7 +161,7 @@ func TestALineWithoutAnEndIsAnAnswerOnceItHasNotChangedForASecond(t *testing.T) 
 
 func TestAFileThatIsNoAnswerIsLeftAloneAndReportedOnce(t *testing.T) {
 	inSimulatedTime(t, func(t *testing.T, d *FileDrop, w *watchedDrop) {
-		put(t, d, "answers/bytes.txt", "\xff\n")
+		put(t, d, "answers/bytes.txt", "\x81\n")
 		put(t, d, "answers/empty.txt", "")
 		put(t, d, "answers/no id\x1b.txt", "oauth\n")
 		names := append([]string{"bytes", "empty", "no id\x1b"}, hostile(t, d, answersFolder, ".txt", "secret\n")...)

@@ -78,17 +78,20 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 3, At: noon, Type: "went on", Doc: []byte(`{}`)}})
 }
 
-// releaseDatabase was made by the program as it was before its records were grouped: e2e TestRunsOfAnEarlierRelease
-// says how.
-const releaseDatabase = "testdata/release.db.gz"
-
-// Every record of that release is read whole, and is written as it was: the same fields with the same values.
+// Every record that the program has written at two commits is read whole, and is written as it was: the same fields
+// with the same values. e2e TestRunsOfAnEarlierRelease says how the databases were made.
 func TestRecordsOfAnEarlierReleaseAreWrittenAsTheyWere(t *testing.T) {
+	for _, database := range []string{"testdata/release.db.gz", "testdata/ae20620.db.gz"} {
+		t.Run(database, func(t *testing.T) { recordsAreWrittenAsTheyWere(t, database) })
+	}
+}
+
+func recordsAreWrittenAsTheyWere(t *testing.T, database string) {
 	d := dirsAt(t)
 	if err := os.Mkdir(d.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(releaseDatabase)
+	f, err := os.Open(database)
 	if err != nil {
 		t.Fatal(err)
 	}

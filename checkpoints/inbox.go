@@ -170,7 +170,7 @@ func (s *Store) answerOf(ctx context.Context, question string) (Question, *Taken
 	if err := s.decode(doc, &q); err != nil {
 		return q, nil, err
 	}
-	if note != nil {
+	if note != nil && q.AnsweredBy != ByHook {
 		var n InboxEntry
 		if err := s.decode(note, &n); err != nil {
 			return q, nil, err

@@ -148,7 +148,7 @@ func TestARefusalThatAnAgentHasReadIsNotChanged(t *testing.T) {
 			s := openAt(t, dirsAt(t))
 			change := firstChange()
 			q := change.Questions[0]
-			q.Kind, q.Child, q.Nested = AskDelegation, "a-child", &Nested{Clients: 1}
+			q.Kind, q.Child, q.Nested = "delegation", "a-child", &Nested{Clients: 1}
 			q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = QuestionAnswered, "deny not now", "me", &noon
 			commit(t, s, change)
 			scenario.seen.Run, scenario.seen.At = testRun, noon

@@ -54,6 +54,7 @@ type Launch struct {
 	End           string      `json:"end,omitempty"`         // why we end it: finish, park, stop, interrupt, fail, recover
 	EndReason     string      `json:"end_reason,omitempty"`  // for people
 	Outcome       string      `json:"outcome,omitempty"`     // how it ended, for people
+	Foreign       string      `json:"foreign,omitempty"`     // an id of another agent's under which it ended or asked
 	Transcript    string      `json:"transcript,omitempty"`  // path, once the CLI has said it
 	Stalled       *Stall      `json:"silent,omitempty"`      // it works, and nothing is heard of it
 	BusyElsewhere bool        `json:"besides,omitempty"`     // while a question waits in a call, something else is at work

@@ -121,10 +121,12 @@ type Conversation struct {
 
 // Reporting is what an agent says of its work, and was told of that.
 type Reporting struct {
-	Report          *Report   `json:"report,omitempty"`
-	Progress        *Progress `json:"progress,omitempty"`     // as it last told it
-	ReportRequested bool      `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
-	ToldMissing     bool      `json:"told_missing,omitempty"` // it was told once which deliverables are missing
+	Report *Report `json:"report,omitempty"`
+	// what its subagents have reported: news for it, and not its own report
+	Parts           []PartReport `json:"parts,omitempty"`
+	Progress        *Progress    `json:"progress,omitempty"`     // as it last told it
+	ReportRequested bool         `json:"sent_on,omitempty"`      // the gate has sent it on once for want of a report
+	ToldMissing     bool         `json:"told_missing,omitempty"` // it was told once which deliverables are missing
 }
 
 // An Ending is why an agent is to end, or has failed.
@@ -191,6 +193,7 @@ type Used struct {
 	InputTokens  int64 `json:"input_tokens,omitempty"` // caches included
 	OutputTokens int64 `json:"output_tokens,omitempty"`
 	Turns        int   `json:"turns,omitempty"`
+	Reported     bool  `json:"reported,omitempty"` // the agent has reported its end since the last request
 }
 
 // Exceeded is what a question about a budget is about.
@@ -266,7 +269,16 @@ type Report struct {
 	Checked         bool     `json:"checked,omitempty"` // the deliverables were looked for
 	Missing         []string `json:"missing,omitempty"` // those that were not there
 
-	BySubagent bool `json:"by_subagent,omitempty"` // said by one in the agent's name, and not by the agent itself
+	// said by a subagent, which an older release took for the agent's own until that came
+	BySubagent bool `json:"by_subagent,omitempty"`
+}
+
+// A PartReport is what a subagent has reported of its part of the work, the last of each.
+type PartReport struct {
+	N  int       `json:"n"` // counts the agent's, from 1
+	By Subagent  `json:"by"`
+	At time.Time `json:"at"`
+	Report
 }
 
 // Progress is how far an agent says that it is, in its own words.
@@ -274,16 +286,18 @@ type Progress struct {
 	Percent string    `json:"percent,omitempty"`
 	Step    string    `json:"step,omitempty"`
 	ETA     string    `json:"eta,omitempty"`
+	Of      string    `json:"of,omitempty"` // its task in a few words, if a subagent tells it; "": the agent itself
 	At      time.Time `json:"at"`
 }
 
 // An OutboxItem is one thing that waits to be said to an agent: the answers of a group of questions, or a text of ours.
 type OutboxItem struct {
-	Key   string    `json:"key"`             // stable; the delivery's uuid is derived from it
-	Group string    `json:"group,omitempty"` // answers of this question group
-	Text  string    `json:"text,omitempty"`
-	From  string    `json:"from,omitempty"` // of a message: "user", or the agent that sent it
-	At    time.Time `json:"at"`
+	Key       string    `json:"key"`             // stable; the delivery's uuid is derived from it
+	Group     string    `json:"group,omitempty"` // answers of this question group
+	Text      string    `json:"text,omitempty"`
+	From      string    `json:"from,omitempty"`       // of a message: "user", or the agent that sent it
+	AfterTurn bool      `json:"after_turn,omitempty"` // a hook has refused it in a running turn
+	At        time.Time `json:"at"`
 }
 
 // A Reply is what a call of a tool of ours returns.
@@ -341,7 +355,12 @@ type ToolCall struct {
 	Input   json.RawMessage `json:"input"`
 	Served  bool            `json:"served,omitempty"` // a tool of the supervisor's own: it returns a text
 	From    *Subagent       `json:"from,omitempty"`   // who called, nil: the main conversation
+	// where the call is made; "" is the agent's own folder, and ElsewhereUnknown one that nobody knows
+	Cwd string `json:"cwd,omitempty"`
 }
+
+// ElsewhereUnknown is the folder of a call of which nobody knows where it is made.
+const ElsewhereUnknown = "?"
 
 // A Subagent is one that an agent has started inside its own process.
 type Subagent struct {

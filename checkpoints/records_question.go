@@ -7,21 +7,8 @@ import (
 
 // This file is what is recorded of a question and its answer.
 
-// QuestionKind is what sort of decision is asked for.
+// QuestionKind is what sort of decision is asked for. Package questions has the table of them.
 type QuestionKind string
-
-// The kinds of question.
-const (
-	AskClarification QuestionKind = "clarification"
-	AskBlocker       QuestionKind = "blocker"
-	AskPermission    QuestionKind = "permission"
-	AskDelegation    QuestionKind = "delegation"
-	AskBudget        QuestionKind = "budget"
-	AskCommand       QuestionKind = "command"
-	AskFile          QuestionKind = "file"
-	AskOverrun       QuestionKind = "overrun"     // work that takes longer than its estimate
-	AskElicitation   QuestionKind = "elicitation" // an MCP server of the person's own asks
-)
 
 // QuestionState is how far a question has got.
 type QuestionState string
@@ -60,6 +47,9 @@ func (q *Question) Closed() bool {
 	return q.Delivering || q.State == QuestionDelivered || q.State == QuestionWithdrawn
 }
 
+// ByHook is who has answered where a hook of the person's own settings was faster than who was asked here.
+const ByHook = "a hook of yours"
+
 // A Wording is what a question asks.
 type Wording struct {
 	Header      string   `json:"header,omitempty"`
@@ -79,10 +69,12 @@ type Origin struct {
 	Fingerprint string          `json:"fingerprint"`        // of the signal or call, without its time
 	Signal      json.RawMessage `json:"signal,omitempty"`   // the signal it came from
 	Tool        *ToolCall       `json:"tool,omitempty"`     // the call it came from
+	From        *Subagent       `json:"from,omitempty"`     // who has said its signal; nil: the main conversation
 	File        *FileAsked      `json:"file,omitempty"`     // the agent's own file that it stands in
 	Kept        *Kept           `json:"kept,omitempty"`     // the checkpoint that its signal names
 	Asker       string          `json:"asker,omitempty"`    // of a command: the question whose answer wants it
 	Child       string          `json:"child,omitempty"`    // of a delegation, or a stop answered by one: the child's id
+	Told        []OutboxItem    `json:"told,omitempty"`     // what people have said to a child that is asked about anew
 	Nested      *Nested         `json:"nested,omitempty"`   // of a delegation that a run inside the agent asks for
 	Exceeded    *Exceeded       `json:"exceeded,omitempty"` // of a budget
 }
@@ -113,6 +105,7 @@ type Handling struct {
 	Prepared   bool     `json:"prepared,omitempty"`   // of the first of a group: what its answer needs is done
 	Gone       []string `json:"gone,omitempty"`       // of a stop: what its snapshot names and is not on disk
 	Ran        *Ran     `json:"ran,omitempty"`        // of a command: what came of it
+	Remark     string   `json:"remark,omitempty"`     // what its state does not say of what became of it, for people
 }
 
 // Kept is the checkpoint file that a signal names, and the copy of it as it was at that moment.
@@ -139,6 +132,7 @@ type FileAsked struct {
 	Polls bool   `json:"polls,omitempty"` // the script looks for its answer file by itself: the answer goes there
 	Drop  Drop   `json:"drop,omitempty"`  // how far the answer has got there
 	Ran   bool   `json:"ran,omitempty"`   // a process of the agent's was seen to run the script
+	Lost  bool   `json:"lost,omitempty"`  // the script waits no more, and had no answer: it is gone, or has given up
 }
 
 // Drop is how far an answer has got that a script takes from its answer file.

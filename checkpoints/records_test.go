@@ -85,7 +85,7 @@ func firstChange() Change {
 			Agent: testAgent, N: 1, Epoch: 1, Phase: LaunchTurn, PID: 4712, StartTicks: 991, StartedAt: &started,
 		}},
 		Questions: []*Question{{
-			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: AskClarification,
+			ID: testQuestion, Run: testRun, Agent: testAgent, Group: "g1", Own: "Q1", Kind: "clarification",
 			State: QuestionOpen,
 			Wording: Wording{Header: "Database", Text: "Which database?",
 				Options: []Option{{Label: "sqlite"}, {Label: "postgres", Description: "as in production"}}},

@@ -28,19 +28,14 @@ type Waker struct {
 
 // Listen hangs up the wake-up socket of a run. Only the run's owner may: a socket that is there already is taken for a
 // dead supervisor's and replaced. Listen before the inbox is read for the first time, so that no note is missed.
-// errUnsafeDir if the folder is not ours alone.
+// Where another user has taken the folder's name, as anyone can in /tmp, the socket is in the state folder instead.
 func (d Dirs) Listen(run string) (*Waker, error) {
 	if !PlainID(run) {
 		return nil, fmt.Errorf("listen for run %q: not an id", shorten(run))
 	}
-	path := d.wakerPath(run)
-	if len(path) > socketPathMax {
-		return nil,
-			fmt.Errorf("listen at %s: longer than the %d bytes of a socket's path; set XDG_RUNTIME_DIR to a shorter one",
-				path, socketPathMax)
-	}
-	if err := d.makeRuntime(); err != nil {
-		return nil, fmt.Errorf("listen at %s: %w", path, err)
+	path, err := d.placeWaker(run)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", d.wakerPath(run), err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("listen at %s: %w", path, err)

@@ -113,33 +113,47 @@ func TestABellWhoseSocketWasCleanedAwayCloses(t *testing.T) {
 	}
 }
 
-func TestABellHangsOnlyInAFolderOfOurs(t *testing.T) {
+func TestAWakeUpSocketIsInAFolderOfOursOnly(t *testing.T) {
 	d := shortDirs(t)
+	d.State = filepath.Dir(d.Runtime)
 	elsewhere := d.Runtime + "-elsewhere"
+	listens := func(where string) {
+		t.Helper()
+		waker, err := d.Listen(testRun)
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+			return
+		}
+		if filepath.Dir(waker.Path()) != d.State {
+			t.Errorf("%s: it is at %s", where, waker.Path())
+		}
+		Ring(waker.Path())
+		<-waker.C()
+		if err := waker.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, d.Runtime)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
-		t.Errorf("in a symlink: %v", err)
-	}
+	listens("a link has the folder's name")
 	if made, err := os.ReadDir(elsewhere); err != nil || len(made) != 0 {
 		t.Errorf("made %v (%v)", made, err)
 	}
 	if err := errors.Join(os.Remove(d.Runtime), os.WriteFile(d.Runtime, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
-		t.Errorf("in a file: %v", err)
-	}
+	listens("a file has the folder's name")
 	if os.Geteuid() != 0 { // to root, a folder of root's is its own
-		if _, err := (Dirs{Runtime: "/"}).Listen(testRun); !errors.Is(err, errUnsafeDir) {
-			t.Errorf("in another user's folder: %v", err)
-		}
+		d.Runtime = "/"
 	} else if err := errors.Join(os.Remove(d.Runtime), os.Mkdir(d.Runtime, 0o700),
 		os.Chown(d.Runtime, 65534, 65534)); err != nil {
 		t.Fatal(err)
-	} else if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) {
-		t.Errorf("in another user's folder: %v", err)
+	}
+	listens("another user has the folder")
+	d.State = filepath.Join(d.State, strings.Repeat("x", 90))
+	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
+		t.Errorf("the state folder's path is too long for a socket: %v", err)
 	}
 }
 

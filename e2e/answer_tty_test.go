@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,8 +33,7 @@ func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
-	for w.ps().Status != "succeeded" { // each look is a process of its own: no need to rest between them
-	}
+	w.becomes("succeeded")
 	w.written("auth.txt", "login by Sessions\n")
 }
 
@@ -105,4 +107,133 @@ func TestAnswerWithoutAWordLeavesTheQuestionOpen(t *testing.T) {
 	if open := w.questions(); len(open) != 1 {
 		t.Errorf("open are %+v", open)
 	}
+}
+
+// What a person was typing is said when it comes to nothing, and is there again, and is sent by Enter alone, after a
+// Ctrl-C and after a kill.
+func TestWhatWasTypedOnATerminalIsThereAfterResume(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	forms := []string{"ACCESSIBLE="}
+	s := w.sit(forms, "run", "--cwd", ".", "--demo", "ask")
+	s.sees(`\? help`)
+	s.types("a magic")
+	s.sees("a magic")
+	s.types("\x03")
+	s.sees("Not sent: a magic")
+	if code := s.leaves(); code != 130 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	q := w.questions()[0]
+	draft := filepath.Join(w.stateFolder(), "runs", q.Run, "draft."+q.ID)
+	if info, err := os.Stat(draft); err != nil || info.Mode() != 0o600 {
+		t.Fatalf("the draft: %v, %v", info, err)
+	}
+
+	s = w.sit(forms, "resume", q.Run)
+	s.sees(`Tab your draft`)
+	s.sees(`\? help`)
+	s.types("\t")
+	s.sees("a magic")
+	s.types(" link")
+	s.sees("link")
+	_ = s.cmd.Process.Kill()
+	s.leaves()
+
+	s = w.sit(forms, "resume", q.Run)
+	s.sees(`Tab your draft`)
+	s.sees(`\? help`)
+	s.types("\t")
+	s.sees("a magic link")
+	w.must("answer", q.ID, "JWT")
+	s.sees("Not sent: a magic link")
+	if code := s.leaves(); code != 0 {
+		t.Fatalf("exit %d\n%s", code, s.seen)
+	}
+	w.written("auth.txt", "login by JWT\n")
+	if _, err := os.Stat(draft); !os.IsNotExist(err) {
+		t.Errorf("the draft of an answered question: %v", err)
+	}
+}
+
+// Where lines are read, half a line is in the kernel's hands: it is neither lost nor left to the shell, however the
+// person goes, and the terminal is as it was.
+func TestHalfALineIsSaidAndKept(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	p := w.sitInTmux()
+	p.keys("stty -g > mode", "Enter")
+	asIs := func() {
+		p.keys("clear; stty -g | cmp - mode && echo as it was", "Enter")
+		p.sees(`(?m)^as it was\n\$$`)
+		p.keys("clear", "Enter")
+		p.sees(`^\$$`)
+	}
+	halfway := func(before, typed string) {
+		p.sees(before + `(.*\n)*q-\w+>$`)
+		p.keys(typed)
+		p.sees(`q-\w+> ` + typed + `$`)
+	}
+	p.keys("claude-supervise run --plain --cwd . --demo ask", "Enter")
+	halfway("", "one")
+	q := w.questions()[0]
+	p.keys("C-z")
+	p.sees(`(?s)Not sent: one\n.*Stopped .*\n\$$`)
+	asIs()
+	p.keys("fg", "Enter")
+	halfway("did not send it: one", "two")
+	p.keys("C-c")
+	p.sees(`(?s)Not sent: two\n.*stays open.*\n\$$`)
+	asIs()
+	p.keys("claude-supervise resume --plain "+q.Run, "Enter")
+	halfway("did not send it: two", "three")
+	p.keys(`C-\`)
+	p.sees(`(?m)^gs .*\n\$$`) // it dies as programs do
+	if said := p.tmux("capture-pane", "-p", "-S", "-"); !strings.Contains(said, "Not sent: three\n") {
+		t.Errorf("it is not said:\n%s", said)
+	}
+	asIs()
+	p.keys("claude-supervise resume --plain "+q.Run, "Enter")
+	halfway("did not send it: three", "four")
+	w.must("answer", q.ID, "JWT")
+	p.sees(`(?s)Not sent: four\n.*\n\$$`)
+	asIs()
+	w.written("auth.txt", "login by JWT\n")
+}
+
+// What is typed on the board and not sent is said when it ends, and is there again: on the next board, and where the
+// run itself asks.
+func TestWhatWasTypedOnTheBoardIsThereAfterIt(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	run, question := w.park()
+	p := w.sitInTmux()
+	typed := func() {
+		p.keys("clear; claude-supervise board", "Enter")
+		p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
+	}
+	typed()
+	p.keys("w", "use mysql")
+	p.sees(`use mysql`)
+	p.keys("Escape")
+	p.sees(`Enter answer`)
+	p.keys("a")
+	p.sees(`Enter choose(.*\n)*.*\? help`)
+	p.keys("a magic link")
+	p.sees(`a magic link`)
+	p.keys("C-c")
+	p.sees(`\[` + question + `\] Not sent: a magic link\n(.*\n)*\[[ar]-\w+\] Not sent: use mysql\n\$$`)
+	typed()
+	p.keys("w")
+	p.sees(`: use mysql`)
+	p.keys("Escape")
+	p.sees(`Enter answer`)
+	p.keys("q")
+	p.sees(`\$$`)
+	p.keys("clear; claude-supervise resume --on-question ask "+run, "Enter")
+	p.sees(`Tab your draft(.*\n)*.*\? help$`)
+	p.keys("Tab", "Enter")
+	p.sees(`answered: a magic link`)
+	w.must("wait", run)
+	w.written("auth.txt", "login by a magic link\n")
 }

@@ -64,12 +64,12 @@ expect: {status: succeeded}
 		`"Which key?"="The person declines to answer: not mine to say. Continue without it, or end with a report."`,
 		"The person declines to answer: no. Continue without it, or end with a report.",
 	} {
-		if !w.api.Received(want) {
+		if !w.API.Received(want) {
 			t.Errorf("the model has not read %q", want)
 		}
 	}
 	if t.Failed() {
-		for _, r := range w.api.Requests() {
+		for _, r := range w.API.Requests() {
 			t.Logf("%q", r.Conversation[len(r.Conversation)-1].Texts)
 		}
 	}

@@ -130,12 +130,12 @@ func TestAnAnswerInAttachIsOnesOwnHoweverSoonTheRunIsOver(t *testing.T) {
 func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	gate := filepath.Join(w.cwd, "go")
+	gate := filepath.Join(w.Cwd, "go")
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(toldBeforeItAsks), "--hold", "forever"))
-	waitFor(t, filepath.Join(w.cwd, "started"))
+	waitFor(t, filepath.Join(w.Cwd, "started"))
 	p := w.sitInTmux()
 	p.keys("claude-supervise attach", "Enter")
 	p.sees(`\nrunning · type a message · Ctrl-D leaves\n>$`)
@@ -191,18 +191,17 @@ func TestAMessageReachesTheRealCLIBesideItsQuestion(t *testing.T) {
 	}
 	t.Parallel()
 	w := newWorld(t).real(s, nil)
-	gate := filepath.Join(w.cwd, "go")
+	gate := filepath.Join(w.Cwd, "go")
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := strings.TrimSpace(w.must(w.runArgs(s, "--detach", "--hold", "forever")...))
-	for w.ps().Status != "waiting" { // each look is a process of its own: no need to rest between them
-	}
+	w.becomes("waiting")
 	w.must("attach", run, "keep it simple")
-	waitFor(t, filepath.Join(w.cwd, "told.txt"))
+	waitFor(t, filepath.Join(w.Cwd, "told.txt"))
 	q := w.questions()[0]
 	w.must("answer", q.ID, "Sessions")
-	waitFor(t, filepath.Join(w.cwd, "started"))
+	waitFor(t, filepath.Join(w.Cwd, "started"))
 	queued := func() int { return strings.Count(w.must("logs", run, "--raw"), `"state":"queued"`) }
 	before := queued()
 	w.must("attach", run, "make it two") // in the middle of a turn, which goes on with it
@@ -245,14 +244,14 @@ expect: {status: succeeded, exit_code: 0}
 func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	gate := filepath.Join(w.cwd, "go")
+	gate := filepath.Join(w.Cwd, "go")
 	if err := unix.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := w.sitInTmux()
 	w.put("task.txt", "Work.") // which is what stdin has; the terminal is asked for all the same
 	p.keys("claude-supervise run --demo "+w.scenario(toldAtWork)+" - < task.txt", "Enter")
-	waitFor(t, filepath.Join(w.cwd, "started"))
+	waitFor(t, filepath.Join(w.Cwd, "started"))
 	p.keys("make it two")
 	p.sees(`\n> make it two$`)
 	p.keys("Enter")

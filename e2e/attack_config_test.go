@@ -23,18 +23,24 @@ var configWrites = []examples.ToolCall{
 	bashCall("for d in .config/{x,claude-supervise}; do ln -s CWD/other $d/6; done"),
 	bashCall("d=.config; cd $d/claude-supervise && echo x > 7"),
 	bashCall("cd ..; echo x > CWD/link/8"),
+	{Name: "Write", Input: map[string]any{"file_path": "CWD/link/new/x", "content": "x"}},
+	bashCall("cd CWD; cd .con*; cd claude-*; touch 10; cd CWD"),
+	bashCall(": " + strings.Repeat("x", 5000) + "; (cd .config/claude-*; touch 11)"),
+	bashCall("mkdir -p later/x; touch later/x/y"),
 	bashCall("rm -rf ~/.config"),
 }
 
 // configSite is a home with a config.
 func configSite(s *site) {
-	s.cwd = s.home
+	s.Cwd = s.Home
 	s.put(".config/claude-supervise/config.yaml", "hold: 10m\n")
 	s.put(".config/x/y", "")
 	s.put("other", "x")
 	s.put("another", "x")
-	if err := os.Symlink(filepath.Join(s.home, ".config/claude-supervise"), filepath.Join(s.home, "link")); err != nil {
-		s.t.Fatal(err)
+	for link, to := range map[string]string{"link": ".config/claude-supervise", "later": ".config/claude-supervise/12"} {
+		if err := os.Symlink(filepath.Join(s.Home, to), filepath.Join(s.Home, link)); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 
@@ -64,11 +70,11 @@ func TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig(t *testing.T) {
 			var home string
 			a := attack{lay: func(s *site) {
 				configSite(s)
-				home, s.flags = s.home, flags
+				home, s.flags = s.Home, flags
 			}}
 			a.calls = configWrites[:len(configWrites)-1]
 			a.bare(t, program)
-			for _, left := range []string{"1", "2", "3", "4", "5", "8"} { // 6 and 7 on newer releases only
+			for _, left := range []string{"1", "2", "3", "4", "5", "8", "new", "10", "11"} { // 6 and 7 on newer releases only
 				if got := configDir(home); !slices.Contains(strings.Fields(got), left) {
 					t.Errorf("bare claude leaves %s", got)
 				}
@@ -90,7 +96,7 @@ func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	agents(t, path, func(t *testing.T, w *world, _ examples.Scenario) {
-		w.cwd = w.home
+		w.Cwd = w.Home
 		w.configure("hold: 10m\n")
 		run := w.starts("--allow", "Bash(echo *)")
 		for range 2 {
@@ -102,7 +108,7 @@ func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
 			w.must("answer", q.ID, "allow")
 		}
 		w.ends(run, 6)
-		if got := configDir(w.home); got != "2 config.yaml" {
+		if got := configDir(w.Home); got != "2 config.yaml" {
 			t.Errorf("the folder holds %s", got)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
-	"claude-supervise/procs"
+	cli "claude-supervise/procs/claude"
 )
 
 // An attack lays files that are to grant or run something that nobody was asked about, in one of the places from which
@@ -42,23 +42,25 @@ const (
 	from329    = "2.1.329 2.1.330 2.1.331 2.1.332"
 )
 
-// A site is where an attack is laid.
+// A site is a world where an attack is laid.
 type site struct {
-	t                      *testing.T
-	home, cwd, main, proof string
-	flags                  []string // for claude, by the person
+	*world
+	main, proof string
+	flags       []string // for claude, by the person
 }
 
 func newSite(t *testing.T) *site {
 	root := t.TempDir()
-	s := &site{t: t, home: filepath.Join(root, "home"), cwd: filepath.Join(root, "work"),
-		main: filepath.Join(root, "main"), proof: filepath.Join(root, "PROOF")}
-	for _, dir := range []string{s.home, s.cwd, s.main} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+	s := &site{world: newWorldWith(t, plainProgram), main: filepath.Join(root, "main"), proof: filepath.Join(root, "PROOF")}
+	if err := os.Mkdir(s.main, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	return s
+}
+
+// named puts the home of the site into a text, and its name beside the folder to work in.
+func (s *site) named(text string) string {
+	return strings.NewReplacer("HOME", s.Home, "BESIDE", filepath.Base(s.Home)).Replace(text)
 }
 
 // put writes a file, by a path from the folder to work in; PROOF in it stands for the file that shows that an attack
@@ -66,7 +68,7 @@ func newSite(t *testing.T) *site {
 func (s *site) put(path, text string) {
 	s.t.Helper()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.cwd, path)
+		path = filepath.Join(s.Cwd, path)
 	}
 	text = strings.ReplaceAll(text, "PROOF", s.proof)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
@@ -76,8 +78,8 @@ func (s *site) put(path, text string) {
 
 // below goes on in a folder below.
 func (s *site) below(dir string) {
-	s.cwd = filepath.Join(s.cwd, dir)
-	if err := os.MkdirAll(s.cwd, 0o700); err != nil {
+	s.Cwd = filepath.Join(s.Cwd, dir)
+	if err := os.MkdirAll(s.Cwd, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -87,7 +89,7 @@ func (s *site) git(dir string, args ...string) {
 	cmd := exec.Command("git",
 		append([]string{"-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "protocol.file.allow=always", "-C", dir},
 			args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.Home}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -103,7 +105,7 @@ func (s *site) repository(dir string) {
 // worktree goes on in a worktree of a repository in main.
 func (s *site) worktree() {
 	s.repository(s.main)
-	s.git(s.main, "worktree", "add", "-q", filepath.Join(s.cwd, "wt"))
+	s.git(s.main, "worktree", "add", "-q", filepath.Join(s.Cwd, "wt"))
 	s.below("wt")
 }
 
@@ -117,17 +119,17 @@ func (s *site) trust(dirs ...string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.put(filepath.Join(s.home, ".claude.json"), string(doc))
+	s.put(filepath.Join(s.Home, ".claude.json"), string(doc))
 }
 
 // personAllows is what the person's own settings allow.
 func (s *site) personAllows(rule string) {
-	s.put(filepath.Join(s.home, ".claude", "settings.json"), `{"permissions":{"allow":["`+rule+`"]}}`)
+	s.put(filepath.Join(s.Home, ".claude", "settings.json"), `{"permissions":{"allow":["`+rule+`"]}}`)
 }
 
 // filled puts the site's paths into calls.
 func (s *site) filled(calls []examples.ToolCall) (replies []examples.Reply) {
-	put := strings.NewReplacer("PROOF", s.proof, "CWD", s.cwd)
+	put := strings.NewReplacer("PROOF", s.proof, "CWD", s.Cwd)
 	for _, c := range calls {
 		input := map[string]any{}
 		for name, value := range c.Input {
@@ -171,41 +173,37 @@ func (s *site) cameOff() bool {
 }
 
 // bare plays an attack to claude -p itself.
-func (a attack) bare(t *testing.T, program string) bool {
+func (a attack) bare(t *testing.T, program string) bool { return a.bareSite(t, program).cameOff() }
+
+// bareSite is bare; it returns where the attack was laid.
+func (a attack) bareSite(t *testing.T, program string) *site {
 	s := newSite(t)
 	a.lay(s)
 	api := a.model(s, func() {})
 	defer api.Close()
-	cmd := exec.Command(program, append([]string{"-p", a.says(), "--output-format", "stream-json", "--verbose"},
-		s.flags...)...)
-	cmd.Dir, cmd.Env = s.cwd, claude.Environment(s.home, api.URL)
+	s.API = api
+	cmd := exec.Command(program, append([]string{"-p", s.named(a.says()), "--output-format", "stream-json", "--verbose"}, s.flags...)...)
+	cmd.Dir, cmd.Env = s.Cwd, claude.Environment(s.Home, api.URL)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
 		t.Logf("bare claude: %v\n%s", err, out.String())
 	}
-	return s.cameOff()
+	return s
 }
 
 // supervised plays it to a run.
 func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 	s := newSite(t)
 	a.lay(s)
-	w := newWorldWith(t, plainProgram)
-	w.home, w.cwd = s.home, s.cwd
-	t.Cleanup(func() { endAll(s.home) })
 	asked := 0
 	api := a.model(s, func() { asked++ })
 	defer api.Close()
-	for i, entry := range w.env {
-		if strings.HasPrefix(entry, "HOME=") {
-			w.env[i] = "HOME=" + s.home
-		}
-	}
-	w.env = append(append(claude.Environment(s.home, api.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
+	s.Reaches(api.URL)
+	s.Env = append(s.Env, "CLAUDE_SUPERVISE_CLAUDE="+program)
 	args := append([]string{"run", "--permissions", "deny", "--retries", "0", "--check", "off"}, allow...)
 	args = append(append(args, a.says(), "--"), s.flags...)
-	code, stdout, stderr := w.run(args...)
+	code, stdout, stderr := s.run(args...)
 	if asked <= len(a.calls) || code != 6 { // no report is ever made
 		t.Errorf("the attack was not played to its end: the model was asked %d times, exit %d\n%s%s",
 			asked, code, stdout, stderr)
@@ -232,7 +230,8 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 					t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
 				}
 			}
-			if got := a.supervised(t, program); got != a.ours {
+			// Of what the person grants, a run takes what the release takes.
+			if got := a.supervised(t, program); got != a.ours && (got || a.firesOn(like)) {
 				t.Errorf("in a run on claude %s it comes off: %v", version, got)
 			}
 		})
@@ -241,7 +240,7 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 
 // measuredLike gives the release whose sources of settings were measured and are taken for those of another: its own, or
 // the newest for a newer one.
-func measuredLike(t *testing.T, release procs.Release) string {
+func measuredLike(t *testing.T, release cli.Release) string {
 	t.Helper()
 	known, like := strings.Fields(everywhere), release.Version
 	if release.NewerThanMeasured() {

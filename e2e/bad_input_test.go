@@ -22,7 +22,7 @@ func TestNoErrorOfAFileNamesAGoTypeOrFunction(t *testing.T) {
 		"cut.json": `{"hook_event_name":`, "members.json": `{"hook_event_name": 3, "stop_hook_active": "x"}`,
 	} {
 		w.writes(name, text)
-		path := filepath.Join(w.cwd, name)
+		path := filepath.Join(w.Cwd, name)
 		for _, args := range [][]string{
 			{"run", "-f", path}, {"run", "--demo", path}, {"run", "--demo", "ask", "--on-question", "fail", "--answers", path},
 			{"run", "--exec", path, "Do it"}, {"run", "--notify", path + "-", "--demo", "ask"}, {"unpack", path},
@@ -35,7 +35,7 @@ func TestNoErrorOfAFileNamesAGoTypeOrFunction(t *testing.T) {
 				t.Errorf("%q says %q", args, said)
 			}
 		}
-		hook := w.command("lint", "--hook")
+		hook := w.Command("lint", "--hook")
 		hook.Stdin = strings.NewReader(text)
 		if said, _ := hook.CombinedOutput(); names.Match(said) {
 			t.Errorf("lint --hook says %q of %q", said, text)

@@ -156,7 +156,7 @@ func TestTheBoardSaysThatTheStateIsGone(t *testing.T) {
 	_, question := w.park()
 	s := w.sit([]string{"NO_COLOR=1"}, "board")
 	s.sees(`1 question · 1 run`)
-	state := filepath.Join(w.home, ".local/state/claude-supervise")
+	state := filepath.Join(w.Home, ".local/state/claude-supervise")
 	if err := os.Rename(state, state+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestTheBoardGivesTheTerminalBackHoweverItEnds(t *testing.T) {
 	open := func() (pid int) {
 		p.keys("clear; sh -c 'echo pid $$ > pid; exec claude-supervise board'", "Enter")
 		p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
-		text, err := os.ReadFile(filepath.Join(w.cwd, "pid"))
+		text, err := os.ReadFile(filepath.Join(w.Cwd, "pid"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ expect:
 func TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, endlessDeliverables, func(t *testing.T, w *world, s examples.Scenario) {
-		if err := os.Symlink("/", filepath.Join(w.cwd, "everything")); err != nil {
+		if err := os.Symlink("/", filepath.Join(w.Cwd, "everything")); err != nil {
 			t.Fatal(err)
 		}
 		run := w.start(w.runArgs(s)...)

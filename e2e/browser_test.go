@@ -234,7 +234,8 @@ func (c cardIn) write(field, text string) {
 
 // fill writes into a field; what was there is replaced.
 func fill(selector, text string) chromedp.Action {
-	return chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).value = %q", selector, text), nil)
+	return chromedp.Evaluate(fmt.Sprintf("(e => { e.value = %q; e.dispatchEvent(new Event('input', {bubbles: true})); })("+
+		"document.querySelector(%q))", text, selector), nil)
 }
 
 // press presses a button.

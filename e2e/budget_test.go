@@ -52,6 +52,43 @@ expect:
 
 const request = 0.51 // what one costs at most, with what claude asks beside it
 
+// reported is work whose second request reports it.
+const reported = `
+name: reported
+about: two requests, of which the second reports
+prompt: |-
+  Write the text hello into hello.txt.
+  Done when: hello.txt exists.
+claude_flags: [--allowedTools, "Bash,Write,Read,Edit"]
+turns:
+  - when: "## YOUR TASK"
+    replies:
+      - tools: [{name: Write, input: {file_path: "{{cwd}}/hello.txt", content: "hello\n"}}]
+      - tools:
+          - name: mcp__supervise__report_completion
+            input: {status: success, summary: hello.txt is written, deliverables: [hello.txt]}
+      - text: All is done.
+expect:
+  status: succeeded
+  exit_code: 0
+  summary: hello.txt is written
+  files: {hello.txt: "hello\n"}
+`
+
+// An agent that has reported in the last request that it may make has nothing left to do: nobody is asked for another.
+func TestAReportInTheLastRequestOfABudgetIsTheEnd(t *testing.T) {
+	t.Parallel()
+	agentsOn(t, reported, func(t *testing.T, w *world, s examples.Scenario) {
+		run := w.start(w.runArgs(s, "--max-turns", "2", "--on-question", "park")...)
+		if code := run.wait(); code != 0 {
+			t.Fatalf("exit %d\n%s", code, run.stderr)
+		}
+		if p := w.ps(); p.Status != "succeeded" || p.Reason != "reported success" {
+			t.Errorf("ps says %s: %s", p.Status, p.Reason)
+		}
+	})
+}
+
 func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, dear, func(t *testing.T, w *world, s examples.Scenario) {
@@ -100,7 +137,7 @@ func TestTheWorkOfASubagentHaltedAtTheBudgetIsDoneOnceItIsRaised(t *testing.T) {
 	}
 	w.must("answer", asked[0].ID, "raise", "5")
 	code, _, said = w.run("resume", run, "--on-question", "park")
-	if written, _ := os.ReadFile(filepath.Join(w.cwd, "name.txt")); code != 0 || string(written) != "ledger\n" {
+	if written, _ := os.ReadFile(filepath.Join(w.Cwd, "name.txt")); code != 0 || string(written) != "ledger\n" {
 		t.Errorf("resumed it exits %d, name.txt is %q\n%s", code, written, said)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor/view"
 )
@@ -22,7 +23,7 @@ func TestTheWorkOfAChildGoesOnElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, from := range []string{"a pack file", "a snapshot"} {
+	for _, from := range sample.Pick(t.Name(), []string{"a pack file", "a snapshot"}) {
 		t.Run(from, func(t *testing.T) {
 			t.Parallel()
 			here := newWorld(t)
@@ -37,8 +38,8 @@ func TestTheWorkOfAChildGoesOnElsewhere(t *testing.T) {
 			r := here.ps()
 			question := here.questions()[0].ID
 			there := here.elsewhere()
-			there.cwd = filepath.Join(t.TempDir(), "there", "project")
-			git(t, filepath.Dir(here.cwd), "clone", "--quiet", here.cwd, there.cwd)
+			there.Cwd = filepath.Join(t.TempDir(), "there", "project")
+			git(t, filepath.Dir(here.Cwd), "clone", "--quiet", here.Cwd, there.Cwd)
 			file := filepath.Join(dir, r.ID)
 			if from == "a pack file" {
 				file = filepath.Join(dir, "run.tar.gz")
@@ -59,7 +60,7 @@ func TestTheWorkOfAChildGoesOnElsewhere(t *testing.T) {
 				t.Fatalf("the worktrees are %+v", d.Worktrees)
 			}
 			for agent, w := range d.Worktrees {
-				path := filepath.Join(filepath.Dir(there.cwd), ".project-worktrees", agent)
+				path := filepath.Join(filepath.Dir(there.Cwd), ".project-worktrees", agent)
 				if w.State != checkpoints.WorktreeKept || w.Path != path || w.Left != "1 commit, 2 changes not committed" {
 					t.Errorf("it is left as %+v", w)
 				}

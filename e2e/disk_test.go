@@ -21,7 +21,7 @@ func smallDisk(t *testing.T, story func(*testing.T, *world, disk)) {
 	}
 	w := newWorld(t)
 	d := disk{w, smalldisk.Mount(t, "4m")}
-	w.env = append(w.env, "XDG_STATE_HOME="+d.Dir)
+	w.Env = append(w.Env, "XDG_STATE_HOME="+d.Dir)
 	story(t, w, d)
 }
 
@@ -34,7 +34,7 @@ type disk struct {
 // plays makes a program of the person's own the agent, whose conversation is in the home, on a disk with room.
 func (d disk) plays(nameOrFile string, s examples.Scenario) {
 	d.t.Helper()
-	agent := filepath.Join(d.home, "claude")
+	agent := filepath.Join(d.Home, "claude")
 	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec claude-supervise stand-in "+nameOrFile+" \"$@\"\n"),
 		0o700); err != nil {
 		d.t.Fatal(err)
@@ -51,9 +51,7 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		d.plays(s.Name, s)
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
-		now := w.ps()
-		for ; now.Status != "waiting"; now = w.ps() { // each look is a process of its own: no need to rest between them
-		}
+		now := w.becomes("waiting")
 		d.Fill(t)
 
 		code, stdout, stderr := w.run("answer", q.ID, "JWT")
@@ -119,9 +117,9 @@ func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
 		s := load(t, path)
 		d.plays(path, s)
 		run := w.start(w.runArgs(s)...)
-		waitFor(t, filepath.Join(w.cwd, "started"))
+		waitFor(t, filepath.Join(w.Cwd, "started"))
 		d.Fill(t)
-		if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(w.Cwd, "go"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		run.waitsFor("cannot save the state")

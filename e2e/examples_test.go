@@ -29,10 +29,10 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 	}
 	page := string(text)
 	w := newWorld(t)
-	w.cwd = shortFolder(t, "web")
+	w.Cwd = shortFolder(t, "web")
 	w.demosIn("/tmp/x")
 	for _, b := range sessions(page) {
-		w.plays(b, map[string]string{}, strings.NewReplacer(w.cwd, "/home/you/web"))
+		w.plays(b, map[string]string{}, strings.NewReplacer(w.Cwd, "/home/you/web"))
 	}
 	folder, err := filepath.Abs("../examples")
 	if err != nil {
@@ -44,8 +44,8 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	play.env = append(play.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
-	if err := os.Symlink(folder, filepath.Join(play.cwd, "examples")); err != nil {
+	play.Env = append(play.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	if err := os.Symlink(folder, filepath.Join(play.Cwd, "examples")); err != nil {
 		t.Fatal(err)
 	}
 	commands := plainCommands(page)
@@ -104,7 +104,7 @@ func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w *world, id string){
 		"by file": func(w *world, id string) {
-			if err := os.WriteFile(filepath.Join(w.home, ".claude/answers", id+".txt"), []byte("merge\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.Home, ".claude/answers", id+".txt"), []byte("merge\n"), 0o600); err != nil {
 				w.t.Fatal(err)
 			}
 		},
@@ -123,24 +123,24 @@ func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 				open[0].Question != "Review found content overlap. How should we proceed?" {
 				t.Fatalf("the questions are %+v", open)
 			}
-			asked, err := filepath.Glob(filepath.Join(w.home, ".claude/questions/pending/*.json"))
+			asked, err := filepath.Glob(filepath.Join(w.Home, ".claude/questions/pending/*.json"))
 			if err != nil || len(asked) != 1 {
 				t.Fatalf("%q (%v) are asked by files", asked, err)
 			}
 			answer(w, open[0].ID)
-			waitFor(t, filepath.Join(w.home, ".claude/answers", strings.TrimSuffix(filepath.Base(asked[0]), ".json")+".txt"))
+			waitFor(t, filepath.Join(w.Home, ".claude/answers", strings.TrimSuffix(filepath.Base(asked[0]), ".json")+".txt"))
 			wake()
 			if code := run.wait(); code != s.Expect.ExitCode {
 				t.Errorf("it exits %d with the events %s:\n%s", code, run.types(), run.stderr)
 			}
-			got, err := os.ReadFile(filepath.Join(w.cwd, "TESTING.md"))
+			got, err := os.ReadFile(filepath.Join(w.Cwd, "TESTING.md"))
 			if err != nil || string(got) != s.Expect.Files["TESTING.md"] {
 				t.Errorf("TESTING.md holds %q (%v)", got, err)
 			}
 			if launches := w.ps().Agents[0].Launches; launches != 1 {
 				t.Errorf("it took %d launches", launches)
 			}
-			if left, _ := filepath.Glob(filepath.Join(w.home, ".claude/*/*.txt")); len(left)+len(w.questions()) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(w.Home, ".claude/*/*.txt")); len(left)+len(w.questions()) > 0 {
 				t.Errorf("%q and %+v are left", left, w.questions())
 			}
 		})
@@ -160,7 +160,7 @@ func (w *world) quickSleep() (asleep, wake func()) {
 	); err != nil {
 		w.t.Fatal(err)
 	}
-	w.env = append(w.env, "MAX_QUICK_WAIT=300", "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	w.Env = append(w.Env, "MAX_QUICK_WAIT=300", "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	asleep = func() {
 		if _, err := os.ReadFile(begun); err != nil {
 			w.t.Fatal(err)

@@ -24,12 +24,12 @@ E`)
 	}
 }
 
-// Its TaskUpdate call, which later releases have disabled, asks as the document has it.
+// Its TaskUpdate call, which later releases have disabled, asks as the document has it, with an id that is nobody's.
 func TestAnOlderClaudeAsksByTheMetadataOfItsTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(`if [ $n = 1 ]; then cat <<'E'
 {"type":"system","subtype":"init","session_id":"s","tools":[]}
-{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"TaskUpdate","input":{"taskId":"7","metadata":{"needs_input":true,"question":"Which should be standard?","question_context":{"pattern_a":"strict (auth)"},"question_options":["Strict","Lenient"]}}}]},"parent_tool_use_id":null}
+{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"TaskUpdate","input":{"taskId":"7","metadata":{"agent_id":"agent-abc123","needs_input":true,"question":"Which should be standard?","question_context":{"pattern_a":"strict (auth)"},"question_options":["Strict","Lenient"]}}}]},"parent_tool_use_id":null}
 {"type":"result","subtype":"success","is_error":false,"result":"","num_turns":1}
 E
 else report "$CLAUDE_SUPERVISE_ANSWER"; fi
@@ -56,11 +56,11 @@ func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) 
 			if err := os.Symlink(claude.Program(t), filepath.Join(bin, "claude")); err != nil {
 				t.Fatal(err)
 			}
-			w.env = append(w.env, "PATH="+bin+":/usr/local/bin:/usr/bin:/bin")
+			w.Env = append(w.Env, "PATH="+bin+":/usr/local/bin:/usr/bin:/bin")
 			w.agent = []string{"--exec", exec, s.Prompt}
 			w.answers(w.starts("--hold", "0"), "JWT")
 			w.written("auth.txt", "login by JWT\n")
-			if a := w.ps().Agents[0]; a.Launches != 2 || !w.api.Received("A1: JWT") {
+			if a := w.ps().Agents[0]; a.Launches != 2 || !w.API.Received("A1: JWT") {
 				t.Errorf("after %d launches the model has not received the answer", a.Launches)
 			}
 		})

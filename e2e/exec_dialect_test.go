@@ -141,7 +141,7 @@ E`,
 			t.Parallel()
 			w := newWorld(t).script(asksIn(c.ask))
 			w.answers(w.starts(), c.typed...)
-			here := func(text string) string { return strings.ReplaceAll(text, "$CWD", w.cwd) }
+			here := func(text string) string { return strings.ReplaceAll(text, "$CWD", w.Cwd) }
 			prompt := w.got("prompt.2")
 			for _, part := range append(c.prompt, "## YOUR TASK\n\nDo the task.") {
 				lacksNone(t, "the prompt", prompt, here(part))

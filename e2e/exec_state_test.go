@@ -25,7 +25,7 @@ echo QUESTION_ESCALATED:w_q1`
 // kept gives the one copy of a checkpoint that a run keeps, "" if there is none.
 func (w *world) kept() string {
 	w.t.Helper()
-	found, err := filepath.Glob(filepath.Join(w.home, ".local/state/claude-supervise/runs/*/*.kept"))
+	found, err := filepath.Glob(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/*.kept"))
 	if err != nil || len(found) > 1 {
 		w.t.Fatalf("%v: copies are kept in %q", err, found)
 	}
@@ -144,7 +144,7 @@ func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing
 			if err != nil || info.Mode() != 0o600 || w.got(kept) != c.state {
 				t.Fatalf("the copy is %v (%v)", info, err)
 			}
-			own := filepath.Join(w.cwd, "state.json")
+			own := filepath.Join(w.Cwd, "state.json")
 			switch c.then {
 			case "":
 			case "gone", "symlink":
@@ -205,9 +205,9 @@ func TestAnAgentWithoutACheckpointIsGivenOneInItsNextProcess(t *testing.T) {
 	w := newWorld(t).script("echo one > a.txt\nif [ $n = 1 ]; then echo I have written a.txt, the rest is to come; fi\n" +
 		asksIn(asksTheColour) +
 		"if [ $n = 2 ]; then cp -p \"$CLAUDE_SUPERVISE_CHECKPOINT\" handed; fi\n")
-	git(t, w.cwd, "init", "--quiet")
+	git(t, w.Cwd, "init", "--quiet")
 	w.answers(w.starts(), "red")
-	path := filepath.Join(w.cwd, "handed")
+	path := filepath.Join(w.Cwd, "handed")
 	var c struct {
 		WorkflowID string `json:"workflow_id"`
 		Context    string
@@ -271,7 +271,7 @@ func TestAFreshConversationIsToldOfTheWorkOfTheOldOne(t *testing.T) {
 		if conversations := len(w.transcripts()); conversations != 2 {
 			t.Fatalf("there are %d conversations", conversations)
 		}
-		found, err := filepath.Glob(filepath.Join(w.home, ".local/state/claude-supervise/runs/*/*.checkpoint.json"))
+		found, err := filepath.Glob(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/*.checkpoint.json"))
 		if err != nil || len(found) != 1 {
 			t.Fatalf("checkpoints: %q (%v)", found, err)
 		}

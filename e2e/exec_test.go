@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"claude-supervise/e2e/machine"
 )
 
 // A shell script is the agent here (--exec). In each launch it leaves what it was given in the folder of the run, in
@@ -39,7 +41,7 @@ func asksIn(ask string) string { return "if [ $n = 1 ]; then\n" + ask + "\nelse 
 func (w *world) put(path, text string) {
 	w.t.Helper()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.cwd, path)
+		path = filepath.Join(w.Cwd, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		w.t.Fatal(err)
@@ -53,7 +55,7 @@ func (w *world) put(path, text string) {
 func (w *world) got(path string) string {
 	w.t.Helper()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.cwd, path)
+		path = filepath.Join(w.Cwd, path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -97,7 +99,7 @@ func (w *world) ends(run *supervised, code int) {
 	if got := run.wait(); got != code {
 		w.t.Fatalf("exit %d, want %d: %s\n%s", got, code, w.ps().Reason, run.stderr)
 	}
-	if left := marked(w.ps().ID); len(left) > 0 {
+	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 }
@@ -113,7 +115,7 @@ func TestACommandHasItsPromptAsOneArgumentOrOnStandardInput(t *testing.T) {
 			w.ends(w.starts(), 0)
 			prompt := w.got("prompt.1")
 			lacksNone(t, "the prompt", prompt, "EXECUTION CONTEXT", "## YOUR TASK\n\n"+task)
-			if _, err := os.Stat(filepath.Join(w.cwd, "oops")); err == nil {
+			if _, err := os.Stat(filepath.Join(w.Cwd, "oops")); err == nil {
 				t.Error("a shell has read the prompt")
 			}
 		})
@@ -209,7 +211,7 @@ func TestAPromptThatNoArgumentHoldsIsReadByACommandThatTakesItOnStandardInput(t 
 	lacksNone(t, "stderr", run.stderr.String(), "the prompt is too long to be an argument", "leave {} out",
 		"claude-supervise resume")
 	w.ends(w.start("resume", w.ps().ID, "--exec", agent), 0)
-	found, err := filepath.Glob(filepath.Join(w.cwd, "prompt.*"))
+	found, err := filepath.Glob(filepath.Join(w.Cwd, "prompt.*"))
 	if err != nil || len(found) != 2 {
 		t.Fatalf("prompts: %q (%v)", found, err)
 	}
@@ -228,7 +230,7 @@ func TestACommandThatAskedAndEndedBadlyIsStartedAgainWithItsAnswer(t *testing.T)
 			if early {
 				w.must("answer", q.ID, "red")
 			}
-			waitFor(t, filepath.Join(w.cwd, "go"))
+			waitFor(t, filepath.Join(w.Cwd, "go"))
 			w.put("go", "\n")
 			if !early {
 				run.until("parked")
@@ -300,7 +302,7 @@ func TestACommandThatAskedIsParkedAndResumedByAnotherCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(asksIn(asksTheColour))
 	run, question := w.parks()
-	if left := marked(run); len(left) > 0 {
+	if left := machine.Marked(run); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 	w.must("answer", question, "blue")
@@ -322,7 +324,7 @@ func TestASupervisorThatIsKilledWhileACommandAsksIsResumed(t *testing.T) {
 	if got := w.got("answer.2"); got != "red" {
 		t.Errorf("the answer is %q", got)
 	}
-	if _, err := os.Stat(filepath.Join(w.cwd, "prompt.3")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "prompt.3")); err == nil {
 		t.Error("it was launched three times")
 	}
 }
@@ -353,14 +355,14 @@ func TestARunOfACommandGoesOnElsewhereByACommandThatIsGivenThere(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.json")
 	here := newWorld(t).script("mkdir -p out; echo half > out/half; echo '" + skillState + "' > " +
 		state + "; STATE=" + state + "\n" + asksIn(pausesAt))
-	git(t, here.cwd, "init", "--quiet")
+	git(t, here.Cwd, "init", "--quiet")
 	run, question := here.parks()
 	here.must("pack", run)
 	if err := os.Remove(state); err != nil { // it is not there, elsewhere
 		t.Fatal(err)
 	}
 	there := here.elsewhere()
-	there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+	there.must("unpack", filepath.Join(here.Cwd, run+".tar.gz"))
 	there.must("answer", question, "lenient")
 	if code, _, stderr := there.run("resume", run); code == 0 || !strings.Contains(stderr, "--exec") {
 		t.Errorf("without its command: exit %d\n%s", code, stderr)

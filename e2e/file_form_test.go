@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 // pending is where a question lies as a file.
 func (w *world) pending(id string) string {
-	return filepath.Join(w.home, ".claude", "questions", "pending", id+".json")
+	return filepath.Join(w.Home, ".claude", "questions", "pending", id+".json")
 }
 
 // hasCheckpoint checks that a checkpoint of ours has all that the hybrid document's has.
@@ -35,13 +36,13 @@ func (w *world) hasCheckpoint(path string) {
 
 // answerFile is where its answer is looked for.
 func (w *world) answerFile(id string) string {
-	return filepath.Join(w.home, ".claude", "answers", id+".txt")
+	return filepath.Join(w.Home, ".claude", "answers", id+".txt")
 }
 
 // filed lists the files of a folder of questions or answers.
 func (w *world) filed(folder string) []string {
 	w.t.Helper()
-	entries, err := os.ReadDir(filepath.Join(w.home, ".claude", folder))
+	entries, err := os.ReadDir(filepath.Join(w.Home, ".claude", folder))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func (w *world) filed(folder string) []string {
 // closed checks that a question lies among the answered ones, and has one line in the audit log.
 func (w *world) closed(id, answer, path string) {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.home, ".claude", "questions", "answered", id+".json"))
+	text, err := os.ReadFile(filepath.Join(w.Home, ".claude", "questions", "answered", id+".json"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func (w *world) closed(id, answer, path string) {
 	if q.Answer != answer || !strings.Contains(q.Path, path) || q.AnsweredAt == "" || q.Seconds == nil {
 		w.t.Errorf("answered/%s.json is %s", id, text)
 	}
-	log, err := os.ReadFile(filepath.Join(w.home, ".claude", "audit", "questions.log"))
+	log, err := os.ReadFile(filepath.Join(w.Home, ".claude", "audit", "questions.log"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -207,10 +208,11 @@ func TestAnAnswerFileIsReadAsWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"2\n": "Sessions", "b\n": "Sessions", "sess\n": "Sessions", "  JWT \r\nthe rest\n": "JWT",
-		"\ufeffpasskeys, please\n": "passkeys, please",
-		"1":                        "JWT", // without an end, once it has not changed for a second
+		"\ufeffpasskeys, please\n":            "passkeys, please",
+		"\xff\xfes\x00e\x00s\x00\r\x00\n\x00": "Sessions", "Schl\xfcssel": "Schlüssel", // of Windows
+		"1": "JWT", // without an end, once it has not changed for a second
 	} {
-		t.Run(strings.TrimSpace(text), func(t *testing.T) {
+		t.Run(strconv.QuoteToASCII(strings.TrimSpace(text)), func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
 			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
@@ -231,6 +233,11 @@ func TestAnAnswerFileThatTheQuestionForbidsIsRejectedWithTheReason(t *testing.T)
 			t.Errorf("%s: %q", answer, why)
 		}
 		run.waitsFor(port + ".txt was not taken")
+	}
+	w.puts(name, "\x84\n") // of no encoding that is certain
+	if why := w.rejected(name); !strings.Contains(why, "it is not UTF-8 text; save it as UTF-8, or answer with: "+
+		"claude-supervise answer "+name+" VALUE") {
+		t.Errorf("it says %q", why)
 	}
 	if open := w.questions(); len(open) != 3 {
 		t.Errorf("open are %+v", open)
@@ -275,10 +282,10 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 		return func(_ *world, path string) error { return os.WriteFile(path, []byte(text), 0o600) }
 	}
 	const beyond = "ledger\n"
-	outside := func(w *world) string { return filepath.Join(w.cwd, "outside") }
+	outside := func(w *world) string { return filepath.Join(w.Cwd, "outside") }
 	for name, files := range map[string][3]bad{
 		"its text": {
-			{"its first line is empty", text("\nledger\n")}, {"it is not UTF-8 text", text("\xff\xfe8080\n")},
+			{"its first line is empty", text("\nledger\n")}, {"its first line is empty", text("\ufeff\n")},
 			{"too large: more than 1 MiB", text(strings.Repeat("quiet ", 1<<18))},
 		},
 		"its kind": {
@@ -398,13 +405,13 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 			return os.WriteFile(filepath.Join(claude, "answers"), nil, 0o600)
 		},
 		"questions leads elsewhere": func(w *world, claude string) error {
-			return os.Symlink(w.cwd, filepath.Join(claude, "questions"))
+			return os.Symlink(w.Cwd, filepath.Join(claude, "questions"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
-			claude := filepath.Join(w.home, ".claude")
+			claude := filepath.Join(w.Home, ".claude")
 			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
 				t.Fatal(err)
 			}
@@ -415,7 +422,7 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 			}
 			w.must("answer", run.until("question").Question.ID, "JWT")
 			w.succeeds(run)
-			if entries, err := os.ReadDir(w.cwd); len(entries) != 1 { // its auth.txt
+			if entries, err := os.ReadDir(w.Cwd); len(entries) != 1 { // its auth.txt
 				t.Errorf("%v lie where the link leads (%v)", entries, err)
 			}
 		})
@@ -433,7 +440,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 			id := run.until("question").Question.ID
 			waitFor(t, w.pending(id))
 			for { // the question may just be on its way into the folder
-				err := os.RemoveAll(filepath.Join(w.home, removed))
+				err := os.RemoveAll(filepath.Join(w.Home, removed))
 				if err == nil {
 					break
 				}
@@ -441,7 +448,7 @@ func TestAQuestionOutlivesTheFolderThatItLiesIn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			path := filepath.Join(w.home, ".claude")
+			path := filepath.Join(w.Home, ".claude")
 			for _, part := range []string{".", "questions", "pending", id + ".json"} {
 				path = filepath.Join(path, part)
 				waitFor(t, path)

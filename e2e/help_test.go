@@ -87,10 +87,10 @@ func TestALongTopicIsShownThroughThePagerOfThePerson(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.put("less", "#!/bin/sh\nexec echo less has it\n")
-			cmd := exec.Command("sh", "-c", "chmod +x less; exec "+w.program+" help exit-codes")
-			cmd.Dir = w.cwd
-			for _, set := range append(w.env, c.env...) {
-				cmd.Env = append(cmd.Env, strings.Replace(set, "PATH=LESS", "PATH="+w.cwd, 1))
+			cmd := exec.Command("sh", "-c", "chmod +x less; exec "+w.Program+" help exit-codes")
+			cmd.Dir = w.Cwd
+			for _, set := range append(w.Env, c.env...) {
+				cmd.Env = append(cmd.Env, strings.Replace(set, "PATH=LESS", "PATH="+w.Cwd, 1))
 			}
 			screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: c.rows, Cols: 80})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, plainProgram)
-	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+absolute(t, "testdata/hostile/claude.sh"))
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+absolute(t, "testdata/hostile/claude.sh"))
 	run := w.start("run", "--hold", "forever", "--on-question", "ask", "--retries", "0", "Say it all.")
 	asked, floods := map[string]string{}, 0
 	for e := run.next(); e.Text != "all is said"; e = run.next() {
@@ -46,7 +46,7 @@ func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 	}
 
 	answers := map[string][]string{} // what the child was told, by request
-	heard, err := os.ReadFile(filepath.Join(w.cwd, "heard"))
+	heard, err := os.ReadFile(filepath.Join(w.Cwd, "heard"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type hybrid struct {
 	dir      string // of the commands that the scripts call, and of what they tell
 	workflow string // without the document's workflow_
 	slow     bool   // the sleep is the machine's own
+	ownWords bool   // the first script takes what is none of its options
 	sources  bool   // the first script is read into the shell that runs it: no process is its own
 }
 
@@ -69,7 +70,7 @@ echo > `+h.dir+`/asleep
 			t.Fatal(err)
 		}
 	}
-	h.env = append(h.env, "PATH="+h.dir+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	h.Env = append(h.Env, "PATH="+h.dir+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	return h
 }
 
@@ -146,10 +147,22 @@ esac
 
 // quickResponse runs the first script by its path.
 func (h *hybrid) quickResponse() string {
-	if h.sources {
-		return ". " + document(h.t, "quick-response")
+	script := document(h.t, "quick-response")
+	if h.ownWords {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		script = filepath.Join(h.dir, "quick-response.sh")
+		said := strings.Replace(string(text), `"options":`, `"own_words": true, "options":`, 1)
+		if err := os.WriteFile(script, []byte(said), 0o600); err != nil {
+			h.t.Fatal(err)
+		}
 	}
-	return "exec bash " + document(h.t, "quick-response")
+	if h.sources {
+		return ". " + script
+	}
+	return "exec bash " + script
 }
 
 // scenario makes a scenario whose model runs the scripts as Bash commands, with their time limit raised.
@@ -193,7 +206,7 @@ expect: {status: succeeded, exit_code: 0}
 func (h *hybrid) shell(typed string, command ...string) {
 	h.t.Helper()
 	cmd := exec.Command("bash", command...)
-	cmd.Dir, cmd.Env, cmd.Stdin = h.cwd, h.env, strings.NewReader(typed)
+	cmd.Dir, cmd.Env, cmd.Stdin = h.Cwd, h.Env, strings.NewReader(typed)
 	if said, err := cmd.CombinedOutput(); err != nil {
 		h.t.Fatalf("%q: %v\n%s", command, err, said)
 	}

@@ -39,8 +39,8 @@ expect: {status: succeeded, exit_code: 0, summary: the login is set up}
 func TestAnAnswerThatAScriptTookOutlivesItsAgent(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, takenScenario, func(t *testing.T, w *world, s examples.Scenario) {
-		if err := errors.Join(syscall.Mkfifo(filepath.Join(w.cwd, "taken"), 0o600),
-			os.WriteFile(filepath.Join(w.cwd, "ask.sh"), []byte(`
+		if err := errors.Join(syscall.Mkfifo(filepath.Join(w.Cwd, "taken"), 0o600),
+			os.WriteFile(filepath.Join(w.Cwd, "ask.sh"), []byte(`
 question=~/.claude/questions/pending/w_q1.json answer=~/.claude/answers/w_q1.txt
 echo '{"question": "Which auth method?", "options": ["oauth", "jwt"]}' > $question
 until [ -e $answer ]; do sleep 0.05; done
@@ -52,7 +52,7 @@ sleep 600
 		}
 		run := w.start(w.runArgs(s, "--on-question", "ask")...)
 		w.must("answer", run.until("question").Question.ID, "oauth")
-		if _, err := os.ReadFile(filepath.Join(w.cwd, "taken")); err != nil {
+		if _, err := os.ReadFile(filepath.Join(w.Cwd, "taken")); err != nil {
 			t.Fatal(err)
 		}
 		w.killsAgent()

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/sample"
 )
 
@@ -156,7 +157,7 @@ func TestTheHybridDocumentsScriptEscalates(t *testing.T) {
 			if _, err := os.Stat(h.pending(h.id())); err != nil {
 				t.Error(err) // the document's own main agent could answer it, too
 			}
-			if left := marked(open[0].Run); len(left) > 0 {
+			if left := machine.Marked(open[0].Run); len(left) > 0 {
 				t.Errorf("processes %v are left", left)
 			}
 			h.must("answer", open[0].ID, "oauth")
@@ -247,6 +248,7 @@ func TestTheFirstAnswerThatTheScriptFindsStands(t *testing.T) {
 func TestAnAnswerOfSeveralLinesReachesTheScriptInOneAndNotAgain(t *testing.T) {
 	t.Parallel()
 	h := newHybrid(t, firstLook, `echo "$@"`)
+	h.ownWords = true
 	run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 	h.asks()
 	h.must("answer", run.until("question").Question.ID, "oauth,\nfor now")
@@ -327,12 +329,12 @@ func TestTheQuestionOfAScriptThatIsStoppedIsWithdrawnAndItsFileRemoved(t *testin
 	}
 }
 
-// An answer by hand is put as the script knows it, or refused: it would take anything.
+// An answer is put as the script knows it, or refused, wherever it is given: the script would take anything.
 func TestAScriptIsGivenOneOfItsOptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	script := filepath.Join(w.cwd, "ask.sh")
-	if err := errors.Join(syscall.Mkfifo(filepath.Join(w.cwd, "go"), 0o600), os.WriteFile(script, []byte(`
+	script := filepath.Join(w.Cwd, "ask.sh")
+	if err := errors.Join(syscall.Mkfifo(filepath.Join(w.Cwd, "go"), 0o600), os.WriteFile(script, []byte(`
 echo '{"question": "Which auth method?", "options": ["oauth", "jwt"], "urgent": true}' > ~/.claude/questions/pending/w_q1.json
 read -r _ < go
 cat ~/.claude/answers/w_q1.txt > got
@@ -346,17 +348,23 @@ echo WORKFLOW_COMPLETE
 		t.Error("it is not urgent")
 	}
 	w.puts("w_q1", "passkeys\n")
-	unknown := `"passkeys" is not one of the options that its script knows: oauth, jwt`
+	unknown := `"passkeys" is not one of the options: type 1 for "oauth" or 2 for "jwt"`
 	if why := w.rejected("w_q1"); !strings.Contains(why, unknown) {
 		t.Errorf("it says %q", why)
 	}
-	w.puts("w_q1", "1\n")
+	for _, typed := range []string{"passkeys", `"""passkeys"""`} {
+		code, _, stderr := w.run("answer", w.questions()[0].ID, typed)
+		if code == 0 || !strings.Contains(stderr, "\"passkeys\" is not one of the options") {
+			t.Errorf("answer %s: exit %d, %s", typed, code, stderr)
+		}
+	}
+	w.puts("w_q1", "\xff\xfeo\x00a\x00u\x00t\x00h\x00\r\x00\n\x00") // as PowerShell writes it; the script reads UTF-8
 	run.until("answered")
 	for text := []byte(nil); string(text) != "oauth\n"; {
 		waitFor(t, w.answerFile("w_q1"))
 		text, _ = os.ReadFile(w.answerFile("w_q1")) // it is replaced
 	}
-	if err := os.WriteFile(filepath.Join(w.cwd, "go"), []byte("\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.succeeds(run)

@@ -26,7 +26,7 @@ func initialised(t *testing.T) (w *world, skill string) {
 // holds gives what a file of the run's folder holds.
 func (w *world) holds(name string) string {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.cwd, name))
+	text, err := os.ReadFile(filepath.Join(w.Cwd, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	w := demoWorld(t)
 	mine := "# Mine\n\nA line of prose that is rather longer than a terminal of eighty columns is wide, as people write " +
 		"them.\n"
-	if err := os.WriteFile(filepath.Join(w.cwd, "CLAUDE.md"), []byte(mine), 0o640); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Cwd, "CLAUDE.md"), []byte(mine), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	s := w.sit(nil, "init")
@@ -99,7 +99,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	w.written("CLAUDE.md", mine)
-	if _, err := os.Lstat(filepath.Join(w.home, ".local/bin/claude-answer")); err == nil {
+	if _, err := os.Lstat(filepath.Join(w.Home, ".local/bin/claude-answer")); err == nil {
 		t.Error("it is linked all the same")
 	}
 
@@ -116,7 +116,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	if text := w.holds("CLAUDE.md"); !strings.HasPrefix(text, mine+"\n<!-- claude-supervise:begin -->\n") {
 		t.Errorf("CLAUDE.md holds %q", text)
 	}
-	if info, err := os.Stat(filepath.Join(w.cwd, "CLAUDE.md")); err != nil || info.Mode().Perm() != 0o640 {
+	if info, err := os.Stat(filepath.Join(w.Cwd, "CLAUDE.md")); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("its mode became %v (%v)", info.Mode(), err)
 	}
 }
@@ -125,7 +125,7 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 	t.Parallel()
 	w, skill := initialised(t)
 	edited := strings.Replace(skill, "Never guess", "Always guess", 1)
-	if err := os.WriteFile(filepath.Join(w.cwd, skillFile), []byte(edited), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Cwd, skillFile), []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := w.sit(nil, "init", "--undo")
@@ -146,7 +146,7 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
-	if left, err := os.ReadDir(w.cwd); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(w.Cwd); err != nil || len(left) != 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 // asksByFile puts a question where the hybrid document's scripts put theirs.
 func (w *world) asksByFile(id, question string) {
 	w.t.Helper()
-	dir := filepath.Join(w.home, ".claude", "questions", "pending")
+	dir := filepath.Join(w.Home, ".claude", "questions", "pending")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -167,11 +167,12 @@ func (w *world) asksByFile(id, question string) {
 func (w *world) sitAsAnswer(args ...string) *screen {
 	w.t.Helper()
 	link := filepath.Join(w.t.TempDir(), "claude-answer")
-	if err := os.Symlink(w.program, link); err != nil {
+	if err := os.Symlink(w.Program, link); err != nil {
 		w.t.Fatal(err)
 	}
-	as := *w
-	as.program = link
+	as, machine := *w, *w.Machine
+	as.Machine = &machine
+	as.Program = link
 	return as.sit(nil, args...)
 }
 
@@ -199,7 +200,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	if code := s.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
-	answer, err := os.ReadFile(filepath.Join(w.home, ".claude/answers/workflow_1729350000_q1.txt"))
+	answer, err := os.ReadFile(filepath.Join(w.Home, ".claude/answers/workflow_1729350000_q1.txt"))
 	if err != nil || string(answer) != "oauth\n" {
 		t.Errorf("the answer file holds %q (%v)", answer, err)
 	}

@@ -59,7 +59,7 @@ func TestTheAgentOfAnInteractiveSessionHasWorkDoneInTheBackground(t *testing.T) 
 	t.Cleanup(api.Close)
 	cmd := exec.Command(program, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio")
-	cmd.Dir, cmd.Env = w.cwd, append(claude.Environment(w.home, api.URL), w.env...)
+	cmd.Dir, cmd.Env = w.Cwd, append(claude.Environment(w.Home, api.URL), w.Env...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ const ready = `\? help`
 
 // ran is how often the command of asksToRun has run.
 func (w *world) ran() int {
-	text, _ := os.ReadFile(filepath.Join(w.cwd, "ran.txt")) // not there: it never ran
+	text, _ := os.ReadFile(filepath.Join(w.Cwd, "ran.txt")) // not there: it never ran
 	return strings.Count(string(text), "ran")
 }
 
@@ -95,7 +95,7 @@ func TestACommandWantsTheWordRunAndNotASecondEnter(t *testing.T) {
 			s.sees("answered: run: echo")
 			s.types("\r")
 			s.types("\r")
-			if shown := s.sees("Run this command now(?s:.*)(answered: run it|" + prompt + ")"); strings.Contains(shown,
+			if shown := s.sees("Run now, as you(?s:.*)(answered: run it|" + prompt + ")"); strings.Contains(shown,
 				"answered") {
 				t.Fatalf("a second Enter runs the command\n%s", shown)
 			}
@@ -136,7 +136,7 @@ func TestWhatIsTypedBeforeAQuestionExistsAnswersNothing(t *testing.T) {
 			agentsOn(t, strings.Replace(asksToRun, "- tools:\n",
 				`- tools: [{name: Read, input: {file_path: "{{cwd}}/go"}}]`+"\n      - tools:\n", 1),
 				func(t *testing.T, w *world, s examples.Scenario) {
-					if err := os.WriteFile(filepath.Join(w.cwd, "go"), []byte("go\n"), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("go\n"), 0o600); err != nil {
 						t.Fatal(err)
 					}
 					tty := w.sit([]string{env}, w.runArgs(s, "--check", "off", "--hold", "forever")...)
@@ -164,7 +164,7 @@ func TestWhatIsTypedBeforeAQuestionExistsAnswersNothing(t *testing.T) {
 func TestWhatStandsInAPipeAnswersNoQuestion(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, asksToRun, func(t *testing.T, w *world, s examples.Scenario) {
-		cmd := w.command(w.runArgs(s, "--check", "off", "--plain", "--hold", "0")...)
+		cmd := w.Command(w.runArgs(s, "--check", "off", "--plain", "--hold", "0")...)
 		cmd.Stdin = strings.NewReader(strings.Repeat("1\nallow\ny\n", 1000))
 		out, err := cmd.CombinedOutput()
 		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 75 {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"claude-supervise/supervisor/view"
 )
 
 // These scenarios are of what goes to and fro inside a session: calls of the supervisor's own tools, of the main
@@ -20,12 +22,16 @@ var callScenarios = []killScenario{
 	{name: "a question of a subagent in the background", scenario: "background-subagent-asks",
 		flags: []string{"--hold", "0", "--on-question", "park"}, answers: onceLeft, once: toSubagent,
 		at: []string{"after save called"}},
+	{name: "a subagent's report", scenario: "subagent-reports", at: whileReporting,
+		ends: (*world).partListed},
+	{name: "a subagent's pause", scenario: "subagent-pauses",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, once: forSubagent, at: whilePausing, real: true},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `"A1: ledger`}},
 	{name: "a form of an MCP server", scenario: "elicitation", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		at: fromServer},
 	{name: "a form of an MCP server parked after its hold", scenario: "elicitation",
-		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: fromServer},
+		flags: []string{"--hold", "100ms", "--on-question", "park"}, answers: onceLeft, at: fromServer},
 	{name: "a message", scenario: "testdata/kill/waits.yaml", says: true, ends: (*world).messageRead},
 	{name: "a rule that is given and taken back", scenario: "testdata/kill/rule.yaml",
 		flags: []string{"--hold", "forever", "--on-question", "ask"}, revokes: true, ends: (*world).ruleTakenBack},
@@ -34,6 +40,15 @@ var callScenarios = []killScenario{
 // toSubagent is how the answer to a subagent's question is said: as the result of its call, else to the main
 // conversation.
 var toSubagent = []string{byPrompt[0], `[{"text":"JWT","type":"text"}]`}
+
+// forSubagent is how the answer to a subagent's pause is said: by a prompt to the main conversation.
+var forSubagent = []string{"## FOR YOUR SUBAGENT"}
+
+// whileReporting and whilePausing are the points at which what a subagent says at its end is on its way.
+var (
+	whileReporting = []string{"before save heard", "after save heard", "before check", "after check", "after save checked"}
+	whilePausing   = []string{"before save heard", "after save heard", "before notify", "after save noted", "after deliver"}
+)
 
 // fromServer are the points at which an answer is on its way to an MCP server.
 var fromServer = []string{"after save asked", "after save noted", "before deliver", "after deliver"}
@@ -104,7 +119,7 @@ func (w *world) revokes(run string) {
 // letsGo lets work go on that waits for the person.
 func (w *world) letsGo() {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.cwd, "go"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Cwd, "go"), nil, 0o600); err != nil {
 		w.t.Error(err)
 	}
 }
@@ -115,6 +130,25 @@ type ruleView struct{ Rule string }
 func (w *world) rules(run string) []ruleView {
 	w.t.Helper()
 	return parse[struct{ Rules []ruleView }](w.t, w.must("permissions", run, "--json")).Rules
+}
+
+// partListed checks that the subagent's report is news of its part and no report of the agent's own. A part that is
+// begun anew is reported again, and what was refused because the supervisor died was reported as if it were made.
+func (w *world) partListed(kills int) {
+	w.t.Helper()
+	shown := parse[view.Details](w.t, w.must("show", w.ps().ID, "--json"))
+	if len(shown.Reports) > 0 {
+		w.t.Errorf("a report of the agent's own is kept: %+v", shown.Reports)
+	}
+	for id, a := range shown.Agents {
+		parts := a.SubagentReports
+		if len(parts) < 1 || len(parts) > 1+kills {
+			w.t.Fatalf("the reports of the subagents of %v are kept as %+v", id, parts)
+		}
+		if last := parts[len(parts)-1]; !last.Checked || len(last.Missing) > 0 {
+			w.t.Errorf("what a subagent of %v has made is not found: %+v", id, last)
+		}
+	}
 }
 
 // ruleTakenBack checks that the rule is in force no more.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/examples"
 )
 
@@ -88,12 +89,12 @@ func (w *world) answersByFile(t killScenario, s examples.Scenario) {
 		if t.agent != "" {
 			id = "login-" + w.ps().Agents[0].ID
 		}
-		path := filepath.Join(w.home, ".claude/answers", id+".txt")
+		path := filepath.Join(w.Home, ".claude/answers", id+".txt")
 		if err := os.WriteFile(path, []byte(answerTo(w.t, s, q.Question)+"\n"), 0o600); err != nil {
 			w.t.Error(err)
 		}
 		if t.answers == takenWhileDead {
-			waitFor(w.t, filepath.Join(w.cwd, "taken", id+".json"))
+			waitFor(w.t, filepath.Join(w.Cwd, "taken", id+".json"))
 		}
 	}
 }
@@ -101,7 +102,7 @@ func (w *world) answersByFile(t killScenario, s examples.Scenario) {
 // commandTold checks that the person's command has run at most once, and that the agent was told what came of it.
 func (w *world) commandTold(kills int) {
 	w.t.Helper()
-	fetched, err := os.ReadFile(filepath.Join(w.cwd, "fetched.txt"))
+	fetched, err := os.ReadFile(filepath.Join(w.Cwd, "fetched.txt"))
 	if err != nil && !os.IsNotExist(err) {
 		w.t.Error(err)
 	}
@@ -141,7 +142,7 @@ func (w *world) toldOnce(kills int) {
 	if !between && len(byFile) > 0 == (len(byPrompt) > 0) || len(byPrompt) > 1+kills {
 		w.t.Errorf("after %d kills the answer is told by file: %v, by prompt: %v", kills, byFile, byPrompt)
 	}
-	if left := w.found(filepath.Join(w.home, ".claude/answers/*")); len(left) > 0 {
+	if left := w.found(filepath.Join(w.Home, ".claude/answers/*")); len(left) > 0 {
 		w.t.Errorf("left: %v", left)
 	}
 }
@@ -152,7 +153,7 @@ func (w *world) toldFromCheckpoint(kills int) {
 	w.toldOnce(kills)
 	for path, prompt := range w.lastPrompt() {
 		resumes := strings.Contains(prompt, "Resume workflow from checkpoint: ")
-		checkpoint, err := os.ReadFile(filepath.Join(w.cwd, "checkpoint.json"))
+		checkpoint, err := os.ReadFile(filepath.Join(w.Cwd, "checkpoint.json"))
 		if resumes && (err != nil || !bytes.Contains(checkpoint, []byte(`"user_answer": "oauth"`))) ||
 			!resumes && kills == 0 {
 			w.t.Errorf("%s says: %s\nits checkpoint: %s", path, prompt, checkpoint)
@@ -171,9 +172,9 @@ func (w *world) toldWithState(kills int) {
 			}
 		}
 	}
-	kept := w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs/*/*.kept"))
+	kept := w.found(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/*.kept"))
 	for path, want := range map[string]string{"state.json": "designed", "state.json.answer.json": "oauth"} {
-		if text, err := os.ReadFile(filepath.Join(w.cwd, path)); err != nil || !strings.Contains(string(text), want) {
+		if text, err := os.ReadFile(filepath.Join(w.Cwd, path)); err != nil || !strings.Contains(string(text), want) {
 			w.t.Errorf("%s holds %q (%v)", path, text, err)
 		}
 	}
@@ -206,7 +207,7 @@ func (w *world) lastPrompt() map[string]string {
 func (w *world) found(pattern string) map[string]string {
 	w.t.Helper()
 	if !filepath.IsAbs(pattern) {
-		pattern = filepath.Join(w.cwd, pattern)
+		pattern = filepath.Join(w.Cwd, pattern)
 	}
 	paths, err := filepath.Glob(pattern)
 	if err != nil {
@@ -231,11 +232,11 @@ func TestACommandThatRunsWhenItsSupervisorDiesIsEndedAndTheAgentIsToldSo(t *test
 	run := w.start(w.runArgs(examples.Scenario{}, "--hold", "forever", "--on-question", "ask")...)
 	w.must("answer", run.until("question").Question.ID, "run: echo begun >> begun.txt; exec sleep 1000")
 	w.decides(run.until("question").Question.ID, "run it")
-	waitForText(t, filepath.Join(w.cwd, "begun.txt"))
+	waitForText(t, filepath.Join(w.Cwd, "begun.txt"))
 	run.kill9()
 	id := w.ps().ID
 	w.must("resume", id)
-	if left := marked(id); len(left) > 0 {
+	if left := machine.Marked(id); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 	w.written("begun.txt", "begun\n")
@@ -251,7 +252,7 @@ func TestARunThatWaitsIsNotLeftBesideItsAnswerFile(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			run, question := w.park()
-			if err := os.WriteFile(filepath.Join(w.home, ".claude/answers", question+".txt"), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.Home, ".claude/answers", question+".txt"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			_, _, stderr := w.run("resume", run)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
@@ -43,6 +44,7 @@ type killScenario struct {
 	exit   int
 	state  string                    // of its questions then, where they need not be delivered
 	ends   func(w *world, kills int) // what else holds then
+	real   bool                      // it is played around the real CLI too
 }
 
 // story gives the scenario of a scenario.
@@ -74,13 +76,15 @@ var byPrompt = []string{"## CLARIFICATION RESPONSE"}
 var killScenarios = slices.Concat([]killScenario{
 	{name: "a question", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"}, once: byPrompt},
 	{name: "a question parked after its hold", scenario: "ask", flags: []string{"--hold", "100ms", "--on-question", "ask"},
-		answers: onceParked, once: byPrompt},
+		answers: onceParked, once: byPrompt, real: true},
 	{name: "a question in a call", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
 	{name: "a park and a resume", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"},
 		answers: onceLeft, once: byPrompt},
 	{name: "a recovery", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
-		prelude: &pass{1, "after save noted", 1}, once: byPrompt},
+		prelude: &pass{1, "after save noted", 1}, once: byPrompt, real: true},
+	{name: "a question that is asked again", scenario: "asks-again",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, ends: (*world).toldTwice, at: whileAskingAgain, real: true},
 	{name: "a stop", scenario: "testdata/kill/waits.yaml", stops: true, status: "stopped", exit: 5},
 	{name: "an end", scenario: "missing-deliverable", flags: []string{"--notify", "/bin/cat"}},
 	{name: "an end without a report", scenario: "unreported"},
@@ -94,6 +98,18 @@ var killScenarios = slices.Concat([]killScenario{
 		stops: true, status: "stopped", exit: 5},
 	{name: "an interrupt", scenario: "work", interrupts: true},
 }, answerScenarios, callScenarios, budgetScenarios, nestedScenarios, treeScenarios)
+
+// whileAskingAgain are the points between an answer and what it is asked again by.
+var whileAskingAgain = []string{
+	"after deliver", "after save received", "before save turn_begun", "after save turn_begun", "before save heard",
+	"after save heard",
+}
+
+// toldTwice checks that each of two questions in the same words had its answer, once.
+func (w *world) toldTwice(int) {
+	w.t.Helper()
+	w.delivered(2, byPrompt...)
+}
 
 // A killing is what one telling of a scenario has to endure.
 type killing struct {
@@ -228,7 +244,7 @@ func (w *world) endures(t killScenario, s examples.Scenario, lives []*supervised
 		w.t.Errorf("the run is %s (%s), want %s\n%s", r.Status, r.Reason, want, history(lives))
 	}
 	for name, content := range s.Expect.Files {
-		got, err := os.ReadFile(filepath.Join(w.cwd, name))
+		got, err := os.ReadFile(filepath.Join(w.Cwd, name))
 		if want == s.Expect.Status && (err != nil || string(got) != content) {
 			w.t.Errorf("%s holds %q (%v), want %q", name, got, err, content)
 		}
@@ -245,7 +261,7 @@ func (w *world) endures(t killScenario, s examples.Scenario, lives []*supervised
 	if _, err := os.Stat(w.twoAtOnce()); err == nil {
 		w.t.Errorf("two processes of the agent lived at once\n%s", history(lives))
 	}
-	if left := marked(r.ID); len(left) > 0 {
+	if left := machine.Marked(r.ID); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 }
@@ -348,7 +364,7 @@ func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 		for _, p := range passes {
 			known[tl.agent != ""][p.point] = true
 		}
-		passes = slices.DeleteFunc(passes, func(p pass) bool { return !sample.Has("dies "+p.String(), 4) })
+		passes = slices.DeleteFunc(passes, func(p pass) bool { return !sample.Has("dies "+p.String(), 8) })
 		t.Run(tl.name, func(t *testing.T) {
 			dieAll(t, tl, tl.story(t), killings(tl, passes, main), func(t *testing.T) *world {
 				return newWorldWith(t, plainProgram)
@@ -383,8 +399,9 @@ func tellAll(t *testing.T) [][]pass {
 		return told
 	}
 	for _, point := range supervisor.Points() {
-		dying := slices.Contains(packPoints, point) || slices.Contains(prunePoints, point) ||
-			slices.Contains(snapshotPoints, point) // tests of their own die there
+		dying := isOfCommand(point) ||
+			strings.HasSuffix(point, " prompt_refused") || strings.HasSuffix(point, " session_message") || // the simulation does
+			strings.HasSuffix(point, " decided_by_hook") || strings.HasSuffix(point, " ask_cancelled")
 		if !dying && !slices.ContainsFunc(told, func(passes []pass) bool {
 			return slices.ContainsFunc(passes, func(p pass) bool { return p.point == point })
 		}) {
@@ -454,13 +471,13 @@ const atATime = 6
 var realPoints = []string{
 	"launch", "deliver", "end", "recover", "confirm", "survey", "save started", "save sent", "save received",
 	"save hold_ended",
-	"save ended", "save confirmed", "save surveyed",
+	"save ended", "save confirmed", "save surveyed", "save heard",
 }
 
 func TestWhoeverDiesAroundTheRealCLITheEndIsTheSame(t *testing.T) {
 	t.Parallel()
-	for i, tl := range killScenarios[:5] {
-		if !everyKill && i != 1 && i != 4 { // with a park, and with a recovery
+	for i, tl := range killScenarios {
+		if !tl.real && !(everyKill && i < 5) || !sample.Has("around "+tl.name, 3) {
 			continue
 		}
 		t.Run(tl.name, func(t *testing.T) {

@@ -31,8 +31,8 @@ var pressing = []string{"-f", inTestdata("kill/pressed.task.yaml")}
 // inGit makes the folder to work in a git work tree.
 func (w *world) inGit() {
 	w.t.Helper()
-	git(w.t, w.cwd, "init", "--quiet")
-	git(w.t, w.cwd, "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message",
+	git(w.t, w.Cwd, "init", "--quiet")
+	git(w.t, w.Cwd, "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message",
 		"begin")
 }
 
@@ -57,21 +57,21 @@ func (w *world) leftInWorktrees(int) {
 	if states[checkpoints.WorktreeKept] != 1 || states[checkpoints.WorktreeRemoved] != 1 {
 		w.t.Errorf("the worktrees are left as %v: %+v", states, d.Worktrees)
 	}
-	if branches := strings.Fields(git(w.t, w.cwd, "branch", "--list", "--format=%(refname:short)",
+	if branches := strings.Fields(git(w.t, w.Cwd, "branch", "--list", "--format=%(refname:short)",
 		"claude-supervise/*")); len(branches) != 1 {
 		w.t.Errorf("the branches %v are left", branches)
 	}
 	m := d.Merged
 	if m == nil || !m.Done || len(m.Files) != 1 || m.Files[0].Lines != 2 || m.Files[0].Broken != 0 {
 		w.t.Errorf("the findings are merged so: %+v\n%q",
-			m, w.found(filepath.Join(w.home, ".local/state/claude-supervise/runs", w.ps().ID, "shared/findings.jsonl")))
+			m, w.found(filepath.Join(w.Home, ".local/state/claude-supervise/runs", w.ps().ID, "shared/findings.jsonl")))
 	}
 }
 
 // pressedLongAgo has the only run's agents be few for an hour already, as if nobody had supervised it meanwhile.
 func (w *world) pressedLongAgo() {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(w.home, ".local/state/claude-supervise/state.db"))
+	db, err := sql.Open("sqlite", filepath.Join(w.Home, ".local/state/claude-supervise/state.db"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func (w *world) long(s examples.Scenario) []string {
 // client is a person's, in the test's own process: a command for each of many answers would take long.
 func (w *world) client() client.Client {
 	w.t.Helper()
-	dirs := checkpoints.Dirs{State: filepath.Join(w.home, ".local", "state", "claude-supervise"), Runtime: w.t.TempDir()}
+	dirs := checkpoints.Dirs{State: filepath.Join(w.Home, ".local", "state", "claude-supervise"), Runtime: w.t.TempDir()}
 	store, err := checkpoints.Open(dirs)
 	if err != nil {
 		w.t.Fatal(err)

@@ -22,7 +22,7 @@ var nestedScenarios = []killScenario{
 func (w *world) calls(script string, flags ...string) *supervised {
 	w.t.Helper()
 	s := load(w.t, nestedCalls)
-	if w.api == nil {
+	if w.API == nil {
 		path, err := filepath.Abs(nestedCalls)
 		if err != nil {
 			w.t.Fatal(err)
@@ -39,7 +39,7 @@ func (w *world) calls(script string, flags ...string) *supervised {
 // writes puts a file into the folder to work in.
 func (w *world) writes(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.cwd, name), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -47,7 +47,7 @@ func (w *world) writes(name, text string) {
 // reads gives a file of the folder to work in.
 func (w *world) reads(name string) string {
 	w.t.Helper()
-	text, err := os.ReadFile(filepath.Join(w.cwd, name))
+	text, err := os.ReadFile(filepath.Join(w.Cwd, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 	w.writes("task.yaml", "prompt: Count by a task file.\ncontext: the folder\nname: counter\n")
 	w.writes("deeper.sh", "claude-supervise run 'Count in the depth.'"+nested("deepest"))
 	w.writes("script.sh", "for i in 1 2 3; do claude-supervise run \"Count part $i.\" > part$i & done; wait\n")
-	if err := os.Mkdir(filepath.Join(w.cwd, "sub"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(w.Cwd, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+
@@ -156,7 +156,7 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 		t.Errorf("the run has %d agents and asks %v", len(r.Agents), r.OpenQuestions)
 	}
 	for agent, why := range map[string]string{"a-other": "which is not one of run " + r.ID, r.Agents[1].ID: "has ended"} {
-		w.env = append(w.env, "CLAUDE_SUPERVISE_RUN="+r.ID, "CLAUDE_SUPERVISE_AGENT="+agent)
+		w.Env = append(w.Env, "CLAUDE_SUPERVISE_RUN="+r.ID, "CLAUDE_SUPERVISE_AGENT="+agent)
 		if code, _, stderr := w.run("run", "Count."); code != 1 || !strings.Contains(stderr, why) ||
 			!strings.Contains(stderr, "nothing was started") {
 			t.Errorf("inside %s of an ended run it exits %d: %s", agent, code, stderr)
@@ -241,7 +241,7 @@ func TestANestedRunOutlivesItsSupervisor(t *testing.T) {
 	for name, leave := range map[string]func(*world, *supervised){
 		"that is killed": func(w *world, s *supervised) {
 			s.kill9()
-			waitFor(t, filepath.Join(w.cwd, "over"))
+			waitFor(t, filepath.Join(w.Cwd, "over"))
 			w.cameTo("client", 75, "nobody supervises run r-", "continues once a person types: claude-supervise resume r-")
 		},
 		"that is interrupted": func(_ *world, s *supervised) { s.interrupt(); s.wait() },
@@ -311,7 +311,7 @@ mkdir -p sub
 rmdir sub && ln -s `+out+` sub
 echo WORKFLOW_COMPLETE;; esac
 `)
-	script := filepath.Join(w.cwd, "agent.sh")
+	script := filepath.Join(w.Cwd, "agent.sh")
 	_, _, stderr := w.run("run", "--delegate", "auto", "--max-parallel", "1", "--exec", "/bin/sh "+script+" {}",
 		"Do it all.")
 	if !strings.Contains(stderr, "which is outside of the run") {

@@ -71,7 +71,7 @@ func TestAnAgentReadsOfItsOwnRunUnaskedAndOfNoOther(t *testing.T) {
 		if code := run.wait(); code != 0 {
 			t.Errorf("exit %d", code)
 		}
-		if _, err := os.Stat(filepath.Join(w.cwd, "listed")); err == nil {
+		if _, err := os.Stat(filepath.Join(w.Cwd, "listed")); err == nil {
 			t.Error("it has written what nobody allowed")
 		}
 	})

@@ -201,10 +201,10 @@ func TestAForgedPackRunsNothing(t *testing.T) {
 			run, question := here.parked(load(t, path))
 			file := here.forged(run, forge)
 			there := here.elsewhere()
-			if err := os.RemoveAll(there.cwd); err != nil {
+			if err := os.RemoveAll(there.Cwd); err != nil {
 				t.Fatal(err)
 			}
-			if code, out, errs := there.inParent("unpack", file, "--cwd", there.cwd); code != 0 {
+			if code, out, errs := there.inParent("unpack", file, "--cwd", there.Cwd); code != 0 {
 				if !strings.Contains(errs, "pack file") {
 					t.Fatalf("it is refused, and not for the file: %s%s", out, errs)
 				}
@@ -213,7 +213,7 @@ func TestAForgedPackRunsNothing(t *testing.T) {
 			}
 			there.run("answer", question, "JWT")
 			code, out, errs := there.run("resume", run, "--on-question", "park")
-			if song, err := os.Stat(filepath.Join(there.cwd, "pwned")); err == nil {
+			if song, err := os.Stat(filepath.Join(there.Cwd, "pwned")); err == nil {
 				t.Errorf("it ran (%v); resume exits %d:\n%s%s", song.ModTime(), code, out, errs)
 			}
 			if agents := there.ps().Agents; len(agents) != 1 {
@@ -229,8 +229,8 @@ func TestAForgedPackRunsNothing(t *testing.T) {
 // inParent runs a command where the world's own folder need not be there.
 func (w *world) inParent(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
-	cwd := w.cwd
-	defer func() { w.cwd = cwd }()
-	w.cwd = filepath.Dir(cwd)
+	cwd := w.Cwd
+	defer func() { w.Cwd = cwd }()
+	w.Cwd = filepath.Dir(cwd)
 	return w.run(args...)
 }

@@ -4,19 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 )
-
-// packPoints are the points that packing and unpacking pass.
-var packPoints = []string{
-	"after pack written", "before save packed", "after save packed",
-	"before unpack files", "after unpack logs", "before save unpacked", "after save unpacked",
-}
 
 // parked makes a run that waits for an answer in a clone with uncommitted work, and gives its id and its question's.
 func (w *world) parked(s examples.Scenario) (run, question string) {
@@ -31,8 +23,8 @@ func (w *world) parked(s examples.Scenario) (run, question string) {
 // inClone lets the world work in a clone of a repository, with work of every kind that is not committed there.
 func (w *world) inClone(origin string) *world {
 	w.t.Helper()
-	w.cwd = filepath.Join(w.t.TempDir(), "clone")
-	git(w.t, "", "clone", "--quiet", origin, w.cwd)
+	w.Cwd = filepath.Join(w.t.TempDir(), "clone")
+	git(w.t, "", "clone", "--quiet", origin, w.Cwd)
 	return w
 }
 
@@ -41,7 +33,7 @@ func (w *world) inClone(origin string) *world {
 func (w *world) muddle() {
 	w.t.Helper()
 	write := func(name, text string, mode os.FileMode) {
-		path := filepath.Join(w.cwd, name)
+		path := filepath.Join(w.Cwd, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			w.t.Fatal(err)
 		}
@@ -50,16 +42,16 @@ func (w *world) muddle() {
 		}
 	}
 	write("local", "committed here only\n", 0o600)
-	commitAll(w.t, w.cwd, "local")
+	commitAll(w.t, w.Cwd, "local")
 	write("staged", "staged\n", 0o600)
-	git(w.t, w.cwd, "add", "staged")
+	git(w.t, w.Cwd, "add", "staged")
 	write("staged", "staged, then changed\r\n", 0o600)
 	write("deep/er/new", "new\x00\n", 0o600)
 	write("run", "#!/bin/sh\n", 0o700)
-	if err := os.Symlink("deep/er/new", filepath.Join(w.cwd, "link")); err != nil {
+	if err := os.Symlink("deep/er/new", filepath.Join(w.Cwd, "link")); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(w.cwd, "README")); err != nil {
+	if err := os.Remove(filepath.Join(w.Cwd, "README")); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -67,11 +59,11 @@ func (w *world) muddle() {
 // state is all that git tells of a clone, and what its files hold.
 func (w *world) state() string {
 	w.t.Helper()
-	state := git(w.t, w.cwd, "rev-parse", "HEAD") +
-		"\n" + git(w.t, w.cwd, "status", "--porcelain", "--untracked-files=all") + "\n" +
-		git(w.t, w.cwd, "ls-files", "--stage") + "\n" + git(w.t, w.cwd, "diff", "--no-ext-diff", "--binary")
+	state := git(w.t, w.Cwd, "rev-parse", "HEAD") +
+		"\n" + git(w.t, w.Cwd, "status", "--porcelain", "--untracked-files=all") + "\n" +
+		git(w.t, w.Cwd, "ls-files", "--stage") + "\n" + git(w.t, w.Cwd, "diff", "--no-ext-diff", "--binary")
 	for _, name := range []string{"staged", "deep/er/new", "run", "link"} {
-		text, err := os.ReadFile(filepath.Join(w.cwd, name))
+		text, err := os.ReadFile(filepath.Join(w.Cwd, name))
 		if err != nil {
 			w.t.Error(err)
 		}
@@ -83,11 +75,11 @@ func (w *world) state() string {
 // elsewhere is another machine with the same agent.
 func (w *world) elsewhere() *world {
 	other := newWorld(w.t)
-	other.api, other.agent = w.api, w.agent
-	if w.api != nil {
-		for _, v := range w.env { // a later HOME goes before an earlier one
+	other.API, other.agent = w.API, w.agent
+	if w.API != nil {
+		for _, v := range w.Env { // a later HOME goes before an earlier one
 			if !strings.HasPrefix(v, "HOME=") && !strings.HasPrefix(v, "XDG_") && !strings.HasPrefix(v, "TMPDIR=") {
-				other.env = append([]string{v}, other.env...)
+				other.Env = append([]string{v}, other.Env...)
 			}
 		}
 	}
@@ -118,77 +110,25 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 		run, question := here.parked(s)
 		here.must("pack", run)
 		there := here.elsewhere().inClone(origin)
-		there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+		there.must("unpack", filepath.Join(here.Cwd, run+".tar.gz"))
 		if got, want := there.state(), strings.ReplaceAll(here.state(), "?? "+run+".tar.gz\n", ""); got != want {
 			t.Errorf("the work is\n%s\nand was\n%s", got, want)
 		}
-		if err := os.RemoveAll(here.home); err != nil {
+		if err := os.RemoveAll(here.Home); err != nil {
 			t.Fatal(err)
 		}
 		there.must("answer", question, "JWT")
 		code, stdout, stderr := there.run(append([]string{"resume", run, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
-		if want := map[bool]int{false: 0, true: 75}[here.api != nil]; code != want {
+		if want := map[bool]int{false: 0, true: 75}[here.API != nil]; code != want {
 			t.Fatalf("it exits %d:\n%s%s", code, stdout, stderr)
 		}
-		told, err := os.ReadFile(filepath.Join(there.home, ".local/state/claude-supervise/runs",
+		told, err := os.ReadFile(filepath.Join(there.Home, ".local/state/claude-supervise/runs",
 			run, there.ps().Agents[0].ID+".jsonl"))
 		if err != nil || !strings.Contains(string(told), "## MOVED") ||
-			!strings.Contains(string(told), "New folder: "+there.cwd) {
+			!strings.Contains(string(told), "New folder: "+there.Cwd) {
 			t.Errorf("the agent is not told that it was moved (%v)", err)
 		}
 	})
-}
-
-// Wherever packing or unpacking is killed, doing it again brings the run to its end, once.
-func TestAKillInTheMiddleOfPackOrUnpackLosesNothing(t *testing.T) {
-	t.Parallel()
-	s := load(t, "ask")
-	for _, point := range packPoints {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			origin := newOrigin(t)
-			here := newWorld(t).standIn(s).inClone(origin)
-			here.muddle()
-			run, question := here.parked(s)
-			work := here.state()
-			there := newWorld(t).standIn(s).inClone(origin)
-
-			var killed atomic.Bool
-			die := func(pid int, p pass) {
-				if p.point == point && killed.CompareAndSwap(false, true) {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
-				}
-			}
-			here.watches(die)
-			there.watches(die)
-			file := filepath.Join(t.TempDir(), "run.tar.gz")
-			here.run("pack", run, "-o", file)
-			if here.ps().Reason != "packed into "+file+"; resume it where that file is unpacked" {
-				here.must("pack", run, "-o", file)
-			}
-			there.run("unpack", file)
-			if len(there.runs()) == 0 {
-				there.must("unpack", file)
-			}
-			if !killed.Load() {
-				t.Fatalf("it never came to %s", point)
-			}
-			if got := there.state(); got != work {
-				t.Errorf("the work is\n%s\nand was\n%s", got, work)
-			}
-			if _, err := os.Lstat(filepath.Join(there.cwd, ".claude-supervise-unpack")); err == nil {
-				t.Error("what unpacking needed for itself is left in the folder")
-			}
-			there.must("answer", question, "JWT")
-			if told := there.must("show", run); !strings.Contains(told, "out of a pack file: "+file) {
-				t.Errorf("nobody is told that it came out of a file:\n%s", told)
-			}
-			there.must(append([]string{"resume", run, "--"}, s.ClaudeFlags...)...) // without them its first write is asked about
-			if text, err := os.ReadFile(filepath.Join(there.cwd, "auth.txt")); err != nil || string(text) != "login by JWT\n" {
-				t.Errorf("auth.txt holds %q (%v)", text, err)
-			}
-		})
-	}
 }
 
 func (w *world) runs() []runView {
@@ -211,12 +151,12 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	here.muddle()
 	run, _ := here.parked(s)
 	for _, w := range []*world{here, there} {
-		arm(t, w.cwd, trap)
-		module := filepath.Join(w.cwd, "module")
+		arm(t, w.Cwd, trap)
+		module := filepath.Join(w.Cwd, "module")
 		git(t, "", "clone", "--quiet", origin, module)
 		arm(t, module, trap)
 		if w == here {
-			git(t, w.cwd, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.trap.clean=cat",
+			git(t, w.Cwd, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "filter.trap.clean=cat",
 				"-c", "filter.trap.process=", "-c", "filter.trap.required=false", "add", "module")
 		}
 	}
@@ -227,8 +167,8 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	if !strings.Contains(out, "submodules are not packed: module") {
 		t.Errorf("it does not say that the submodule stays: %s", out)
 	}
-	there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"), "--dry-run")
-	there.must("unpack", filepath.Join(here.cwd, run+".tar.gz"))
+	there.must("unpack", filepath.Join(here.Cwd, run+".tar.gz"), "--dry-run")
+	there.must("unpack", filepath.Join(here.Cwd, run+".tar.gz"))
 	if song, err := os.ReadFile(canary); err == nil {
 		t.Errorf("it ran %s", song)
 	}

@@ -36,7 +36,7 @@ func TestAPermissionIsGivenInABrowser(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Enter))
 	c.showsAnswer("allow")
 	w.must("wait", run)
-	if text, err := os.ReadFile(filepath.Join(w.cwd, "version.txt")); err != nil || !strings.Contains(string(text), "1.3") {
+	if text, err := os.ReadFile(filepath.Join(w.Cwd, "version.txt")); err != nil || !strings.Contains(string(text), "1.3") {
 		t.Errorf("the file says %s (%v)", text, err)
 	}
 }
@@ -61,7 +61,7 @@ func TestDelegationsAreDecidedInABrowser(t *testing.T) {
 	c.give("", "deny nobody looks at them instead: say in words what they would show")
 	w.must("wait", run)
 	b.check("delegation-answered")
-	if text, err := os.ReadFile(filepath.Join(w.cwd, "manual.txt")); err != nil || !strings.Contains(string(text), "Chapter 1") {
+	if text, err := os.ReadFile(filepath.Join(w.Cwd, "manual.txt")); err != nil || !strings.Contains(string(text), "Chapter 1") {
 		t.Errorf("the manual is %s (%v)", text, err)
 	}
 }
@@ -80,38 +80,29 @@ func TestABudgetIsRaisedInABrowser(t *testing.T) {
 }
 
 // survey asks everything that a form can be: several choices, a rule, one that is not required, and previews.
-const survey = `
+var survey = `
 name: survey
 about: questions of each form
 prompt: Paint the house.
 turns:
   - when: "## YOUR TASK"
     replies:
-      - text: |-
-          [CLARIFICATION_NEEDED]
-          agent_id: {{agent}}
-          timestamp: 2026-01-11T08:45:00Z
-          blocked_at: painting
-          reason: the house is yours
-          questions:
-            - question_id: Q1
-              header: Colours
-              text: Which colours?
-              multi_select: true
-              options: [red, green, blue]
-            - question_id: Q2
-              text: How many coats?
-              validate: integer
-              urgent: true
-            - question_id: Q3
-              text: What is the house called?
-              context: I can find a name myself.
-              required: false
-            - question_id: Q4
-              text: Who pays?
-          can_resume_with: the answers
-          current_state: nothing is painted
-          [/CLARIFICATION_NEEDED]
+      - ` + clarifies(`
+  - question_id: Q1
+    header: Colours
+    text: Which colours?
+    multi_select: true
+    options: [red, green, blue]
+  - question_id: Q2
+    text: How many coats?
+    validate: integer
+    urgent: true
+  - question_id: Q3
+    text: What is the house called?
+    context: I can find a name myself.
+    required: false
+  - question_id: Q4
+    text: Who pays?`) + `
   - when: "## CLARIFICATION RESPONSE"
     replies:
       - text: |-
@@ -165,6 +156,54 @@ func TestEachFormOfAQuestionInABrowser(t *testing.T) {
 	b.check("several-answered")
 }
 
+// What was being typed when others answered is offered as a message, over another page and a reload.
+func TestWhatWasTypedIsOfferedAsAMessageInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	run, _ := w.asks("--demo", w.scenario(survey))
+	of := map[string]cardIn{}
+	for _, q := range w.questions() {
+		of[q.Question] = b.card(q.ID)
+	}
+	coats, name, pays := of["How many coats?"], of["What is the house called?"], of["Who pays?"]
+	typed := func(selector, want string) {
+		t.Helper()
+		b.until(fmt.Sprintf("document.querySelector('%s')?.checkVisibility() && document.querySelector('%s').value === %q",
+			selector, selector, want))
+	}
+	name.write("words", "The old mill")
+	coats.write("words", "3")
+	goes := func(path, there string) { b.do(chromedp.Navigate(p.address+path), chromedp.WaitReady(there)) }
+	goes("/runs/"+run, "#cards:not(.queue)")
+	goes("/", "#cards.queue")
+	typed("#words-"+name.id, "The old mill")
+	w.must("answer", name.id, "Rose Hall")
+	typed("#unsent-"+name.id, "The old mill")
+	b.check("unsent")
+	goes("/", "#cards.queue")
+	typed("#unsent-"+name.id, "The old mill")
+	b.click(name.at + " .unsent button:not([type])")
+	b.until("document.querySelector('#told').textContent && document.querySelector('" + name.at + " .unsent').hidden")
+	if told := eval[string](b, "document.querySelector('#told').textContent"); strings.Contains(told, "not sent") {
+		t.Errorf("the message: %s", told)
+	}
+
+	goes("/runs", "main") // where nothing is told of questions
+	w.must("answer", coats.id, "2")
+	goes("/", "#cards.queue")
+	typed("#unsent-"+coats.id, "3")
+	b.click(coats.at + " .unsent button[type=button]")
+	b.until("document.querySelector('" + coats.at + " .unsent').hidden")
+	pays.write("words", "the owner")
+	pays.press("answer")
+	pays.showsAnswer("the owner")
+	goes("/", "#cards.queue")
+	b.until("!Object.keys(sessionStorage).length || document.querySelector('.unsent:not([hidden])')")
+	if left := eval[[]string](b, "Object.keys(sessionStorage)"); len(left) > 0 {
+		t.Errorf("what was sent or discarded is still kept: %q of %+v", left, of)
+	}
+}
+
 // together is three agents that ask the same of different things.
 func together() string {
 	text := "name: together\nabout: agents that ask the same\nprompt: Convert all.\nturns:\n" +
@@ -174,19 +213,10 @@ func together() string {
     turns:
       - when: "## YOUR TASK"
         replies:
-          - text: |-
-              [CLARIFICATION_NEEDED]
-              agent_id: {{agent}}
-              timestamp: 2026-01-11T08:45:00Z
-              blocked_at: reading FILE
-              reason: it cannot be taken back
-              questions:
-                - question_id: Q1
-                  text: "FILE is there: what becomes of it?"
-                  options: [overwrite it, rename it]
-              can_resume_with: the choice
-              current_state: nothing is written
-              [/CLARIFICATION_NEEDED]
+          - `+clarifies(`
+  - question_id: Q1
+    text: "FILE is there: what becomes of it?"
+    options: [overwrite it, rename it]`)+`
       - when: "## CLARIFICATION RESPONSE"
         replies:
           - text: |-

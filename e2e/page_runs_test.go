@@ -41,7 +41,7 @@ func TestARunIsStartedInABrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).asksAsClaude()
 	b := newBrowser(t)
-	b.opens(w.serve("--listen", "127.0.0.1:0", "--folder", w.cwd))
+	b.opens(w.serve("--listen", "127.0.0.1:0", "--folder", w.Cwd))
 	b.click(`//a[.="Start a run"]`)
 	b.do(chromedp.WaitReady("#prompt"))
 	b.check("start")
@@ -66,11 +66,11 @@ func TestARunIsStartedInABrowser(t *testing.T) {
 // asksAsClaude makes the stand-in the program that runs start.
 func (w *world) asksAsClaude() *world {
 	w.t.Helper()
-	agent := filepath.Join(w.home, "claude")
+	agent := filepath.Join(w.Home, "claude")
 	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in ask \"$@\"\n"), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
-	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
 	return w
 }
 
@@ -100,6 +100,7 @@ func TestARunThatIsLeftIsResumedInABrowser(t *testing.T) {
 	b.click(`//button[starts-with(., "Resume")]`)
 	b.until("document.querySelector('#told').textContent.includes('continues in the background')")
 	b.until("!document.querySelector('.status.orphaned') && !document.querySelector('form[action$=resume]')")
+	b.until("document.querySelector('#runs .status.parked')") // it stays so: what is pressed does not move away
 	b.click(`//*[@id="runs"]//a[starts-with(., "Log")]`)
 	b.do(chromedp.WaitReady("#message"), fill("#message", "Mind the tests."))
 	b.click(`//button[.="Send"]`)

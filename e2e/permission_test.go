@@ -26,7 +26,7 @@ func TestARuleHoldsUntilItIsRevokedAndADenialIsHeard(t *testing.T) {
 		w.put(".claude/settings.local.json", `{"permissions":{"allow":["Bash(touch two)"]}}`)
 		w.put(".mcp.json", `{"mcpServers":{"sly":{"command":"sh","args":["-c","touch started"]}}}`)
 		run := w.starts()
-		if w.api != nil {
+		if w.API != nil {
 			run.waitsFor("not taken from the folder's own files: 1 allowed rule, 1 MCP server, a permission mode")
 		}
 		first := run.until("question").Question
@@ -51,7 +51,7 @@ func TestARuleHoldsUntilItIsRevokedAndADenialIsHeard(t *testing.T) {
 		w.ends(run, 5)
 		lacksNone(t, "why it ended", w.ps().Reason, ": that will do")
 		for file, there := range map[string]bool{"one": true, "two": false, "started": false} {
-			if _, err := os.Stat(filepath.Join(w.cwd, file)); (err == nil) != there {
+			if _, err := os.Stat(filepath.Join(w.Cwd, file)); (err == nil) != there {
 				t.Errorf("the file %s: %v", file, err)
 			}
 		}
@@ -72,10 +72,10 @@ func TestAHookOfARepositoryNeitherRunsNorPermits(t *testing.T) {
 	q := run.until("question").Question
 	w.must("answer", q.ID, "deny-stop")
 	w.ends(run, 5)
-	if _, err := os.Stat(filepath.Join(w.cwd, "hooked")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "hooked")); err == nil {
 		t.Error("the hook has run")
 	}
-	if !w.api.Received("parsnip") {
+	if !w.API.Received("parsnip") {
 		t.Error("the model has not read CLAUDE.md")
 	}
 }

@@ -90,7 +90,7 @@ func (a ntfyAction) press(t *testing.T, change func(*http.Request)) (status int,
 // configure writes the person's own config.
 func (w *world) configure(text string) {
 	w.t.Helper()
-	dir := filepath.Join(w.home, ".config", "claude-supervise")
+	dir := filepath.Join(w.Home, ".config", "claude-supervise")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (w *world) configure(text string) {
 // withPhone has questions told by a server, with buttons that reach a page.
 func (w *world) withPhone(n *ntfyServer, page, more string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.home, "token"), []byte(ntfyToken+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Home, "token"), []byte(ntfyToken+"\n"), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.configure("serve: {url: " + page + "}\nnotify:\n  ntfy: {url: " + n.URL + "/" + ntfyTopic +
@@ -193,7 +193,7 @@ func TestAQuestionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 // keepsSecret looks for secrets in all files of the home but the person's own.
 func (w *world) keepsSecret(secrets ...string) {
 	w.t.Helper()
-	err := filepath.WalkDir(filepath.Join(w.home, ".local"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(w.Home, ".local"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -217,13 +217,12 @@ func TestAQuestionIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	w.withPhone(n, "http://127.0.0.1:1", "")
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
 	asked := <-n.published
-	journal := filepath.Join(w.home, ".local/state/claude-supervise/runs", run, "notices")
+	journal := filepath.Join(w.Home, ".local/state/claude-supervise/runs", run, "notices")
 	waitForText(t, journal)
 	if err := syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for w.ps().Status != "orphaned" { // its lock goes with it; each look is a process of its own
-	}
+	w.becomes("orphaned") // its lock goes with it
 	w.must("answer", asked.SequenceID, "Sessions")
 	w.must("resume", run)
 	if closed := <-n.published; closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, "Sessions") {
@@ -271,7 +270,7 @@ func TestAPhoneDeniesAndPermitsOnlyWhereThePersonLetsIt(t *testing.T) {
 func TestADeadPhoneCostsNoAnswerAndNoTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env = append(w.env, "CLAUDE_SUPERVISE_NOTIFY_URL=ntfy+http://127.0.0.1:1/topic_1",
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_NOTIFY_URL=ntfy+http://127.0.0.1:1/topic_1",
 		"CLAUDE_SUPERVISE_NTFY_TOKEN="+ntfyToken)
 	code, _, stderr := w.run("run", "--demo", "ask")
 	if code != 0 || !strings.Contains(stderr, "! ntfy (127.0.0.1:1): ") || strings.Contains(stderr, "topic_1") {

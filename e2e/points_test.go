@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/examples"
 )
 
@@ -54,7 +55,7 @@ func (w *world) watches(at func(pid int, p pass)) *lookout {
 			go l.stand(w.t, conn)
 		}
 	}()
-	w.env = append(w.env, "CLAUDE_SUPERVISE_TEST_POINTS="+path)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_TEST_POINTS="+path)
 	return l
 }
 
@@ -126,27 +127,16 @@ func (w *world) kill(who victim, supervisor int) {
 
 // agentProcesses gives the agents' own processes of this world, without what those have started.
 func (w *world) agentProcesses() []int {
-	marked := processesWith(inHome(w.home), "CLAUDE_SUPERVISE_LAUNCH=")
-	return slices.DeleteFunc(slices.Clone(marked), func(pid int) bool { return slices.Contains(marked, parentOf(pid)) })
-}
-
-// parentOf gives a process's parent, 0 if it is gone.
-func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	parent, _ := strconv.Atoi(fields[1]) // the kernel writes a number
-	return parent
+	marked := machine.With(machine.InHome(w.Home), "CLAUDE_SUPERVISE_LAUNCH=")
+	return slices.DeleteFunc(slices.Clone(marked), func(pid int) bool { return slices.Contains(marked, machine.Parent(pid)) })
 }
 
 // recorded makes the agent a script that complains, in the file twoAtOnce, if another of its kind still lives, and then
 // becomes the agent.
 func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	w.t.Helper()
-	agent := fmt.Sprintf("%q stand-in %q", w.program, absolute(w.t, tl.scenario))
-	for _, v := range w.env {
+	agent := fmt.Sprintf("%q stand-in %q", w.Program, absolute(w.t, tl.scenario))
+	for _, v := range w.Env {
 		if path, ok := strings.CutPrefix(v, "CLAUDE_SUPERVISE_CLAUDE="); ok {
 			agent = strconv.Quote(path)
 		}
@@ -156,12 +146,12 @@ func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	}
 	script := fmt.Sprintf(
 		"#!/bin/sh\nexec 9>>%[1]q/agent.$CLAUDE_SUPERVISE_AGENT.lock\nflock -n 9 || echo two >> %[2]q\nexec %[3]s \"$@\"\n",
-		w.home, w.twoAtOnce(), agent)
-	path := filepath.Join(w.home, "claude")
+		w.Home, w.twoAtOnce(), agent)
+	path := filepath.Join(w.Home, "claude")
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
-	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+path)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+path)
 	w.agent = []string{s.Prompt}
 	if tl.agent != "" {
 		w.agent = []string{"--exec", path, s.Prompt}
@@ -181,4 +171,4 @@ func absolute(t *testing.T, file string) string {
 	return path
 }
 
-func (w *world) twoAtOnce() string { return filepath.Join(w.home, "two-at-once") }
+func (w *world) twoAtOnce() string { return filepath.Join(w.Home, "two-at-once") }

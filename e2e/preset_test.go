@@ -45,7 +45,7 @@ func TestAPresetAllowsNoCall(t *testing.T) {
 			scenario := strings.NewReplacer("COMMAND", c.command, "DESCRIPTION", "run the tests").Replace(hidesMore)
 			agentsOn(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {
 				code, _, stderr := w.run(w.runArgs(s, "--check", "off", "--hold", "0", "--answer", c.preset)...)
-				if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); err == nil {
+				if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); err == nil {
 					t.Fatalf("the command ran, exit %d\n%s", code, stderr)
 				}
 				if code != 75 {
@@ -84,7 +84,7 @@ func TestAParkedPermissionNamesTheRuleThatLetsItThrough(t *testing.T) {
 				}
 				flags := strings.SplitN(strings.TrimSuffix(string(typed), "\n"), "\n", 2)
 				code, _, stderr = w.run(w.runArgs(s, append([]string{"--check", "off", "--hold", "0"}, flags...)...)...)
-				if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); code != 0 || err != nil {
+				if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); code != 0 || err != nil {
 					t.Fatalf("with %q: exit %d, %v\n%s", flags, code, err, stderr)
 				}
 			})
@@ -112,7 +112,7 @@ func TestAPresetRefuses(t *testing.T) {
 		"succeeded", "75", "0").Replace(hidesMore)
 	agentsOn(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {
 		code, _, stderr := w.run(w.runArgs(s, "--check", "off", "--hold", "0", "--answer", "Bash=deny: not here")...)
-		if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); code != 0 || err == nil {
+		if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); code != 0 || err == nil {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
 		lacksNone(t, "stderr", stderr, "answered by --answer Bash: deny")

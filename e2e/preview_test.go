@@ -2,13 +2,17 @@ package e2e
 
 import (
 	"encoding/json"
+	"html"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
 
+	"claude-supervise/e2e/claude"
 	"claude-supervise/examples"
+	cli "claude-supervise/procs/claude"
 	"claude-supervise/supervisor/text/texttest"
 )
 
@@ -49,7 +53,7 @@ func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 		shown := w.must("show", bash.ID)
 		fitForATerminal(t, "show", shown)
 		_, rest, _ := strings.Cut(shown, "  command: ")
-		rows, _, _ := strings.Cut(rest, "\n  description: ")
+		rows, _, _ := strings.Cut(rest, "\n  it says: ")
 		read, err := texttest.Original(strings.ReplaceAll(texttest.Unwrapped(rows, "  ", "↳ "), "\n    ", "\n"))
 		if err != nil || read != command {
 			t.Errorf("the command is shown as\n%s\nwhich is %q (%v)", rows, read, err)
@@ -62,7 +66,7 @@ func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 			asked[0].Input.Command != command || asked[0].Tool != "Bash" {
 			t.Errorf("questions --json gives %+v (%v)", asked, err)
 		}
-		if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); err == nil {
+		if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); err == nil {
 			t.Error("it has run before it was allowed")
 		}
 		said := w.must("answer", bash.ID, "allow")
@@ -72,7 +76,7 @@ func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 		if got := w.got("bytes"); got != bytes {
 			t.Errorf("what was allowed has printed %q", got)
 		}
-		if _, err := os.Stat(filepath.Join(w.cwd, "PWN")); err != nil {
+		if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); err != nil {
 			t.Error("what was shown and allowed has not run whole")
 		}
 	})
@@ -84,6 +88,97 @@ func fitForATerminal(t *testing.T, what, shown string) {
 	for _, r := range shown {
 		if r != '\n' && unicode.In(r, unicode.C, unicode.Bidi_Control) {
 			t.Errorf("%s shows %U:\n%q", what, r, shown)
+		}
+	}
+}
+
+// notifies are the flags by which a run keeps its notices in the home.
+func (w *world) notifies() []string {
+	w.t.Helper()
+	w.put("notice", "#!/bin/sh\n{ printf '%s\\n' \"$@\"; cat; } >> '"+filepath.Join(w.Home, "notices")+"'\n")
+	if err := os.Chmod(filepath.Join(w.Cwd, "notice"), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	return []string{"--notify", filepath.Join(w.Cwd, "notice")}
+}
+
+// lists is where an open question is listed; keeps is where the questions of the only run have been told or are kept.
+func (w *world) lists(q *questionView) map[string]string {
+	w.t.Helper()
+	return map[string]string{"the question": q.Question, "ps": w.must("ps", "--tree"), "questions": w.must("questions"),
+		"show": w.must("show", q.ID)}
+}
+
+func (w *world) keeps() map[string]string {
+	w.t.Helper()
+	return map[string]string{"the notices": w.got(filepath.Join(w.Home, "notices")),
+		"the audit log": w.got(filepath.Join(w.Home, ".claude", "audit", "questions.log")),
+		"the report":    html.UnescapeString(w.must("report", w.ps().ID))}
+}
+
+// What a person permits is named by what it does wherever that is listed, told or kept, and not as the model describes
+// it, which is how claude itself names it (e2e/claude TestACallIsAskedAboutByWhatItDoes).
+func TestACallIsAskedAboutByWhatItDoesInAllPlaces(t *testing.T) {
+	t.Parallel()
+	path, err := filepath.Abs(filepath.Join("testdata", "permission", "named.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !cli.ReleaseOf(cli.InstalledRelease(claude.Program(t))).Receipts {
+		t.Skip("this release has no Monitor and no Workflow, which came with 2.1.329") // e2e/claude plays all it has
+	}
+	w := newWorld(t).real(load(t, path), nil)
+	run := w.starts(w.notifies()...)
+	named := []string{"Allow Monitor: touch PWN?", "Allow Workflow: export const meta"}
+	places := map[string]string{}
+	for _, named := range named {
+		q := run.until("question").Question
+		listed := w.lists(q)
+		listed["answer"] = w.must("answer", q.ID, "deny")
+		for place, text := range listed {
+			places[place] += text
+			lacksNone(t, place, text, named)
+		}
+	}
+	w.ends(run, 6)
+	maps.Copy(places, w.keeps())
+	for place, text := range places {
+		lacksNone(t, place, text, named...)
+		for _, said := range []string{"Monitor: watch the build", "Workflow: tidies up", "Workflow: Tidy"} {
+			if strings.Contains(text, said) {
+				t.Errorf("%s has %q for a heading:\n%s", place, said, text)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); err == nil {
+		t.Error("what was refused has run")
+	}
+}
+
+// What was allowed is what was shown: a file that has come or changed since is left as it is, and the person is asked
+// again. claude itself writes over it (e2e/claude TestClaudeWritesOverWhatHasChangedSince).
+func TestNoChangeIsMadeOfAnotherFileThanWasShown(t *testing.T) {
+	t.Parallel()
+	path, err := filepath.Abs(filepath.Join("testdata", "permission", "meanwhile.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t).real(load(t, path), nil)
+	w.put("list", "one\n")
+	run := w.starts()
+	for _, meanwhile := range [][2]string{{"notes", "of the person\n"}, {"list", "one\nnone\n"}} {
+		q := run.until("question").Question
+		w.put(meanwhile[0], meanwhile[1])
+		w.must("answer", q.ID, "allow")
+		run.waitsFor("the file has changed since the call was shown")
+	}
+	again := run.until("question").Question
+	lacksNone(t, "the second question", w.must("show", again.ID), "-none", "+n1")
+	w.must("answer", again.ID, "allow")
+	w.ends(run, 6)
+	for file, want := range map[string]string{"notes": "of the person\n", "list": "1\nn1\n"} {
+		if got := w.got(file); got != want {
+			t.Errorf("%s has become %q, want %q", file, got, want)
 		}
 	}
 }

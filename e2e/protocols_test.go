@@ -71,7 +71,7 @@ esac
 	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte(npm), 0o700); err != nil {
 		c.t.Fatal(err)
 	}
-	c.env = append(c.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	c.Env = append(c.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	run := c.parked()
 	blocker := parse[[]openQuestion](c.t, c.must("questions", "--json"))[0]
 	if blocker.Kind != "blocker" || blocker.Header != "external_dependency" ||
@@ -114,7 +114,7 @@ func (c *checklist) completion() {
 	}
 	for name, text := range map[string]string{"a.go": "package a // TODO: handle the error\n",
 		"b.go": "package b // TODO: name this\n"} {
-		if err := os.WriteFile(filepath.Join(c.cwd, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(c.Cwd, name), []byte(text), 0o600); err != nil {
 			c.t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func (c *checklist) ended(code int, stderr string) {
 		c.t.Errorf("exit %d, %s; want %+v\n%s", code, run.Status, c.scenario.Expect, stderr)
 	}
 	for name, want := range c.scenario.Expect.Files {
-		if got, err := os.ReadFile(filepath.Join(c.cwd, name)); err != nil || string(got) != want {
+		if got, err := os.ReadFile(filepath.Join(c.Cwd, name)); err != nil || string(got) != want {
 			c.t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
@@ -188,7 +188,7 @@ type lintedSignal struct {
 func (c *checklist) signal(run, kind string) lintedSignal {
 	c.t.Helper()
 	agent := c.ps().Agents[0].ID
-	cmd := c.command("lint", "-", "--json", "--agent", agent)
+	cmd := c.Command("lint", "-", "--json", "--agent", agent)
 	cmd.Stdin = bytes.NewBufferString(c.must("logs", run, "--raw"))
 	out, err := cmd.Output()
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sync/errgroup"
+
+	"claude-supervise/e2e/machine"
 )
 
 // rounds is how often a race is run: the clients start together, and who comes first is left to the machine.
@@ -98,7 +100,7 @@ func TestAStopAndAnAnswerAtOnceEndTheRunByOneOfThem(t *testing.T) {
 		default:
 			t.Errorf("the question is %+v; answer exits %d: %s%s", kept, answer.code, answer.stdout, answer.stderr)
 		}
-		if left := marked(q.Run); len(left) > 0 {
+		if left := machine.Marked(q.Run); len(left) > 0 {
 			t.Errorf("processes %v are left", left)
 		}
 	}
@@ -117,14 +119,14 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 	ends := map[string]int{}
 	for round := range rounds {
 		w := newWorld(t)
-		agent := filepath.Join(w.home, "claude")
+		agent := filepath.Join(w.Home, "claude")
 		if err := os.WriteFile(agent, []byte(mended), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if code, _, stderr := w.run("run", "--claude", agent, "Write a poem"); code != 1 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		if err := os.WriteFile(filepath.Join(w.cwd, "mended"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(w.Cwd, "mended"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		id := w.ps().ID
@@ -142,7 +144,7 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 			if left := w.theRun(); left != nil {
 				t.Errorf("the run is forgotten, and shown: %+v", left)
 			}
-			if _, err := os.Stat(filepath.Join(w.home, ".local", "state", "claude-supervise", "runs", id)); err == nil {
+			if _, err := os.Stat(filepath.Join(w.Home, ".local", "state", "claude-supervise", "runs", id)); err == nil {
 				t.Errorf("the run is forgotten, and its folder is left; resume says: %s", resume.stderr)
 			}
 		case code == 1 && strings.Contains(stdout, id+" kept: "):
@@ -155,7 +157,7 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 			t.Errorf("prune exits %d: %s%s", code, stdout, stderr)
 			continue
 		}
-		if left := marked(id); len(left) > 0 {
+		if left := machine.Marked(id); len(left) > 0 {
 			t.Errorf("processes %v are left", left)
 		}
 	}

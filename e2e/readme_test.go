@@ -63,16 +63,16 @@ func TestTheSessionsOfThePagesAreTrue(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			here, elsewhere := newWorld(t), newWorld(t)
-			here.cwd, elsewhere.cwd = shortFolder(t, "web"), shortFolder(t, "clone")
+			here.Cwd, elsewhere.Cwd = shortFolder(t, "web"), shortFolder(t, "clone")
 			here.demosIn(folder)
 			ids := map[string]string{} // the page's ids to those of this machine
 			for _, b := range blocks {
 				w := here
 				if b.where == "elsewhere" {
 					w = elsewhere
-					carryPacked(t, here.cwd, elsewhere.home)
+					carryPacked(t, here.Cwd, elsewhere.Home)
 				}
-				w.plays(b, ids, strings.NewReplacer(here.cwd, "/home/you/web", elsewhere.cwd, "/home/you/clone"))
+				w.plays(b, ids, strings.NewReplacer(here.Cwd, "/home/you/web", elsewhere.Cwd, "/home/you/clone"))
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func (w *world) demosIn(path string) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	w.env = append(w.env, "TMPDIR="+folder)
+	w.Env = append(w.Env, "TMPDIR="+folder)
 }
 
 var demoFolder = regexp.MustCompile(`/tmp/\S*supervise-demo-\d+`)
@@ -181,7 +181,7 @@ func typed(output string) []string {
 func (w *world) session(command string, tty bool, typed []string) string {
 	w.t.Helper()
 	cmd := exec.Command("sh", "-c", "exec 2>&1; "+command)
-	cmd.Dir, cmd.Env = w.cwd, w.env
+	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	if !tty {
 		out, err := cmd.Output()
 		var exit *exec.ExitError
@@ -191,7 +191,7 @@ func (w *world) session(command string, tty bool, typed []string) string {
 		return string(out)
 	}
 	cmd = exec.Command("sh", "-c", command)
-	cmd.Dir, cmd.Env = w.cwd, w.env
+	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 45, Cols: 80})
 	if err != nil {
 		w.t.Fatal(err)
@@ -287,12 +287,12 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 				// What follows is run in the repository that is here.
 			case strings.HasPrefix(command, "go "):
 				w := newWorld(t)
-				w.cwd = repository
-				w.env = append(os.Environ(),
-					append(w.env, "PATH="+os.Getenv("PATH"), "GOBIN="+t.TempDir(), "HOME="+os.Getenv("HOME"),
+				w.Cwd = repository
+				w.Env = append(os.Environ(),
+					append(w.Env, "PATH="+os.Getenv("PATH"), "GOBIN="+t.TempDir(), "HOME="+os.Getenv("HOME"),
 						"XDG_STATE_HOME="+t.TempDir())...)
 				shell := exec.Command("sh", "-c", command)
-				shell.Env, shell.Dir = w.env, t.TempDir()
+				shell.Env, shell.Dir = w.Env, t.TempDir()
 				if strings.Contains(command, "./cmd") {
 					shell.Dir = repository
 				}
@@ -388,7 +388,7 @@ func doesEach(t *testing.T, command string) {
 	report := isDoneAtOnce("it is mended").Turns
 	w := newWorld(t).real(examples.Scenario{Prompt: "Proofread.",
 		Turns: report, Children: []examples.Child{{Task: "Proofread", Turns: report}}}, nil)
-	w.env = append(w.env, "PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	w.Env = append(w.Env, "PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	w.put("docs/first.md", "")
 	w.put("docs/second.md", "")
 	if seen := w.session("git init --quiet && git add docs && "+command+" --quiet", false, nil); !regexp.MustCompile(
@@ -406,12 +406,12 @@ func tellsItsEnd(t *testing.T, command string) {
 	bin, told := t.TempDir(), filepath.Join(t.TempDir(), "told")
 	if err := errors.Join(
 		syscall.Mkfifo(told, 0o600),
-		os.WriteFile(filepath.Join(w.cwd, "task.txt"), []byte(s.Prompt), 0o600),
+		os.WriteFile(filepath.Join(w.Cwd, "task.txt"), []byte(s.Prompt), 0o600),
 		os.WriteFile(filepath.Join(bin, "ntfy"), []byte("#!/bin/sh\nexec cat >"+told+"\n"), 0o700),
 	); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
+	w.Env = append(w.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	seen := w.session(command, false, nil)
 	run := anyID.FindString(seen)
 	if run == "" {

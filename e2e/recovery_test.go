@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 )
@@ -49,8 +50,7 @@ func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *te
 	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
-		for w.ps().Status != "waiting" { // each look is a process of its own: no need to rest between them
-		}
+		w.becomes("waiting")
 		run.kill9()
 		orphan := w.ps()
 		if orphan.Status != "orphaned" || !strings.Contains(orphan.Reason, "claude-supervise resume "+orphan.ID) {
@@ -68,32 +68,15 @@ func TestAKilledSupervisorsHeldQuestionIsAnsweredMeanwhileAndDeliveredOnce(t *te
 	})
 }
 
-func TestAKilledSupervisorsParkedQuestionIsStillThere(t *testing.T) {
-	t.Parallel()
-	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "ask")...)
-		q := run.until("question").Question
-		run.until("parked")
-		run.kill9()
-		resumed := w.start("resume", q.Run, "--on-question", "ask")
-		if again := resumed.until("question").Question; again.ID != q.ID {
-			t.Fatalf("question %s became %s", q.ID, again.ID)
-		}
-		w.must("answer", q.ID, answerTo(t, s, q.Question))
-		finishes(t, w, s, resumed)
-		w.deliveredOnce("## CLARIFICATION RESPONSE")
-	})
-}
-
 func TestASupervisorKilledWhileTheAgentWorksIsResumedWithoutASecondProcess(t *testing.T) {
 	t.Parallel()
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
-		waitForText(t, filepath.Join(w.cwd, "started.txt"))
+		waitForText(t, filepath.Join(w.Cwd, "started.txt"))
 		run.kill9()
 		id := w.ps().ID
 		finishes(t, w, s, w.start("resume", id))
-		if started, err := os.ReadFile(filepath.Join(w.cwd, "started.txt")); err != nil || string(started) != "started\n" {
+		if started, err := os.ReadFile(filepath.Join(w.Cwd, "started.txt")); err != nil || string(started) != "started\n" {
 			t.Errorf("the work was begun again: %q (%v)", started, err)
 		}
 	})
@@ -105,9 +88,7 @@ func TestAKilledProcessLeavesItsQuestionAndTheAnswerRelaunchesIt(t *testing.T) {
 	agents(t, "ask", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
-		p := w.ps()
-		for ; p.Status != "waiting"; p = w.ps() { // each look is a process of its own: no need to rest between them
-		}
+		p := w.becomes("waiting")
 		if err := syscall.Kill(p.Agents[0].PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +105,7 @@ func TestWhenTheHoldEndsTheProcessIsParkedAndNothingIsLeftOfIt(t *testing.T) {
 		run := w.start(w.runArgs(s, "--hold", "1s", "--on-question", "ask")...)
 		first := run.until("question").Question
 		run.until("parked")
-		if left := marked(first.Run); len(left) > 0 {
+		if left := machine.Marked(first.Run); len(left) > 0 {
 			t.Fatalf("processes %v are left", left)
 		}
 		for _, q := range w.questions() {
@@ -153,7 +134,7 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 	t.Parallel()
 	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s)...)
-		waitForText(t, filepath.Join(w.cwd, "started.txt"))
+		waitForText(t, filepath.Join(w.Cwd, "started.txt"))
 		run.interrupt()
 		if code := run.wait(); code != 130 {
 			t.Fatalf("exit %d\n%s", code, run.stderr)
@@ -162,26 +143,10 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 		if p.Status != "interrupted" || !strings.Contains(run.stderr.String(), "claude-supervise resume "+p.ID) {
 			t.Fatalf("ps says %s: %s\n%s", p.Status, p.Reason, run.stderr)
 		}
-		if left := marked(p.ID); len(left) > 0 {
+		if left := machine.Marked(p.ID); len(left) > 0 {
 			t.Fatalf("processes %v are left", left)
 		}
 		finishes(t, w, s, w.start("resume", p.ID))
-	})
-}
-
-func TestAStopEndsTheRunWith5AndLeavesNoProcess(t *testing.T) {
-	t.Parallel()
-	agents(t, "work", func(t *testing.T, w *world, s examples.Scenario) {
-		run := w.start(w.runArgs(s)...)
-		waitForText(t, filepath.Join(w.cwd, "started.txt"))
-		id := w.ps().ID
-		w.must("stop", id)
-		if code := run.wait(); code != 5 {
-			t.Fatalf("exit %d\n%s", code, run.stderr)
-		}
-		if left := marked(id); len(left) > 0 {
-			t.Fatalf("processes %v are left", left)
-		}
 	})
 }
 
@@ -215,7 +180,7 @@ func TestAReaderThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	shell := exec.Command("sh", "-c", "claude-supervise run --demo ask --json | head -n 1")
-	shell.Dir, shell.Env = w.cwd, w.env
+	shell.Dir, shell.Env = w.Cwd, w.Env
 	out, err := shell.Output()
 	if err != nil || strings.Count(string(out), "\n") != 1 {
 		t.Fatalf("%v: %s", err, out)
@@ -276,17 +241,23 @@ func finishes(t *testing.T, w *world, s examples.Scenario, run *supervised) {
 		t.Fatalf("exit %d, want %d\n%s\nevents: %s", code, s.Expect.ExitCode, run.stderr, run.types())
 	}
 	for name, want := range s.Expect.Files {
-		if got, err := os.ReadFile(filepath.Join(w.cwd, name)); err != nil || string(got) != want {
+		if got, err := os.ReadFile(filepath.Join(w.Cwd, name)); err != nil || string(got) != want {
 			t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 		}
 	}
-	if left := marked(w.ps().ID); len(left) > 0 {
+	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
 
-// deliveredOnce checks in the agent's own transcript how often what has one of these forms reached it.
+// deliveredOnce checks in the agent's own transcript that what has one of these forms reached it once.
 func (w *world) deliveredOnce(forms ...string) {
+	w.t.Helper()
+	w.delivered(1, forms...)
+}
+
+// delivered checks in the agent's own transcript how often what has one of these forms reached it.
+func (w *world) delivered(times int, forms ...string) {
 	w.t.Helper()
 	n := 0
 	for _, line := range w.conversation() {
@@ -295,8 +266,8 @@ func (w *world) deliveredOnce(forms ...string) {
 			n++
 		}
 	}
-	if n != 1 {
-		w.t.Errorf("%q is %d times in the conversation", forms, n)
+	if n != times {
+		w.t.Errorf("%q is %d times in the conversation, want %d", forms, n, times)
 	}
 }
 
@@ -317,7 +288,7 @@ func (w *world) conversation() (lines []string) {
 func (w *world) transcripts() []string {
 	w.t.Helper()
 	var all []string
-	for _, root := range []string{w.home, filepath.Join(w.home, ".local", "state")} {
+	for _, root := range []string{w.Home, filepath.Join(w.Home, ".local", "state")} {
 		for _, pattern := range []string{".claude/projects/*/*.jsonl", ".claude/projects/*/*/subagents/*.jsonl",
 			"claude-supervise/runs/*/claude/projects/*/*.jsonl",
 			"claude-supervise/runs/*/claude/projects/*/*/subagents/*.jsonl"} {
@@ -336,6 +307,15 @@ func (w *world) forget() {
 	w.t.Helper()
 	for _, path := range w.transcripts() {
 		if err := os.Remove(path); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	kept, err := filepath.Glob(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/conversations"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, folder := range kept {
+		if err := os.RemoveAll(folder); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
@@ -67,7 +68,7 @@ func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
 
 func parks(_ *testing.T, w *world, s examples.Scenario, run *supervised) *supervised {
 	run.until("parked")
-	if left := marked(w.ps().ID); len(left) > 0 {
+	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 	w.answersAll(s)
@@ -122,11 +123,11 @@ func makes(r examples.Reply, tool string) bool {
 // came to its end.
 func (w *world) revived(s examples.Scenario) {
 	w.t.Helper()
-	subagents, err := filepath.Glob(filepath.Join(w.home, ".claude/projects/*/*/subagents/*.jsonl"))
+	subagents, err := filepath.Glob(filepath.Join(w.Home, ".claude/projects/*/*/subagents/*.jsonl"))
 	if started := startedIn(s); err != nil || len(subagents) != started {
 		w.t.Errorf("%d subagents, not %d (%v)", len(subagents), started, err)
 	}
-	if !w.api.Received("## EXECUTION CONTEXT: SUBAGENT") {
+	if !w.API.Received("## EXECUTION CONTEXT: SUBAGENT") {
 		w.t.Error("no subagent was told who it is")
 	}
 	made := map[string]int{} // by name and input

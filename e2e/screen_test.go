@@ -37,7 +37,7 @@ const screenPatience = time.Minute
 // terminal_test.go has the forms. The environment is the world's, with what is given on top.
 func (w *world) sit(env []string, args ...string) *screen {
 	w.t.Helper()
-	return w.seat(w.command(args...), env)
+	return w.seat(w.Command(args...), env)
 }
 
 func (w *world) seat(cmd *exec.Cmd, env []string) *screen {
@@ -154,12 +154,19 @@ func (s *screen) declines() {
 // ends waits for the command's end and gives its exit code. All that was shown must be fit for a terminal.
 func (s *screen) ends() int {
 	s.t.Helper()
+	code := s.leaves()
+	s.clean()
+	return code
+}
+
+// leaves is ends where questions are forms, which draw.
+func (s *screen) leaves() int {
+	s.t.Helper()
 	err := s.cmd.Wait()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		s.t.Fatal(err)
 	}
 	<-s.gone
-	s.clean()
 	return s.cmd.ProcessState.ExitCode()
 }
 

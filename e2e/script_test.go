@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"claude-supervise/e2e/machine"
 )
 
 // Every command and every error as a story with its output. The scripts know these commands beside testscript's own:
@@ -50,7 +52,7 @@ func TestScripts(t *testing.T) {
 				if neg || len(args) != 1 || !anyID.MatchString(args[0]) {
 					ts.Fatalf("usage: nothing-left RUN")
 				}
-				if left := marked(args[0]); len(left) > 0 {
+				if left := machine.Marked(args[0]); len(left) > 0 {
 					ts.Fatalf("processes %v are left", left)
 				}
 			},
@@ -86,7 +88,7 @@ func setUpScript(env *testscript.Env) error {
 		}
 		env.Setenv(name, value)
 	}
-	env.Defer(func() { endAll(filepath.Join(env.WorkDir, ".home")) })
+	env.Defer(func() { machine.EndAll(filepath.Join(env.WorkDir, ".home")) })
 	env.Setenv("PATH", filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	env.Setenv("TERM", "dumb")
 	env.Setenv("LANG", "C.UTF-8")
@@ -189,8 +191,12 @@ func scriptEnds(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// untilTries bounds how often until runs its command. Each run is a process, which takes its time: no rest is needed.
-const untilTries = 2000
+// How often until runs its command, and how long it rests in between: on a busy machine what it waits for needs the
+// processor more than its looks do.
+const (
+	untilTries = 1500
+	untilRest  = 50 * time.Millisecond
+)
 
 func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -205,6 +211,7 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 			s.tell(ts, string(stdout), "")
 			return
 		}
+		time.Sleep(untilRest)
 	}
 	ts.Fatalf("%q was never seen", args[0])
 }

@@ -98,7 +98,7 @@ func TestThePageTellsOfAQuestionAtOnce(t *testing.T) {
 func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := w.serve("--listen", "127.0.0.1:0", "--folder", w.cwd)
+	p := w.serve("--listen", "127.0.0.1:0", "--folder", w.Cwd)
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach", "--hold", "0", "--on-question", "park"))
 	w.run("wait", run)
 	q := w.questions()[0]
@@ -116,7 +116,7 @@ func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 			}
 		}
 	}
-	database := w.home + "/.local/state/claude-supervise/state.db"
+	database := w.Home + "/.local/state/claude-supervise/state.db"
 	if err := os.Rename(database, database+".away"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 		"GET /api/agents/" + q.Agent + "/log": "", "GET /runs": "", "GET /questions/" + q.ID: "", "GET /runs/" + run: "",
 		"POST /api/questions/" + q.ID + "/answer": `{"value": "1"}`, "POST /api/runs/" + run + "/stop": "",
 		"POST /api/runs/" + run + "/resume": "", "POST /api/agents/" + q.Agent + "/message": `{"text": "hello"}`,
-		"POST /api/runs": `{"prompt": "x", "cwd": "` + w.cwd + `"}`, "POST /api/answer/" + q.ID + ".x": `{"option": 0}`,
+		"POST /api/runs": `{"prompt": "x", "cwd": "` + w.Cwd + `"}`, "POST /api/answer/" + q.ID + ".x": `{"option": 0}`,
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		status, text := p.send(method, path, body)

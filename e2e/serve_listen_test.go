@@ -51,7 +51,7 @@ func TestServeOverTLS(t *testing.T) {
 		t.Errorf("without TLS it gets %d %s", reply.StatusCode, text)
 	}
 
-	key, err := os.ReadFile(filepath.Join(w.cwd, "key.pem"))
+	key, err := os.ReadFile(filepath.Join(w.Cwd, "key.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (w *world) copies(run runView, question string, n int, mark string) (questi
 }
 
 func (w *world) stateFolder() string {
-	return filepath.Join(w.home, ".local", "state", "claude-supervise")
+	return filepath.Join(w.Home, ".local", "state", "claude-supervise")
 }
 
 func (w *world) database() *sql.DB {

@@ -38,7 +38,7 @@ type servedPage struct {
 // serve starts serve, and waits until it has said its address.
 func (w *world) serve(flags ...string) *servedPage {
 	w.t.Helper()
-	p := &servedPage{w: w, cmd: w.command(append([]string{"serve"}, flags...)...)}
+	p := &servedPage{w: w, cmd: w.Command(append([]string{"serve"}, flags...)...)}
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -170,7 +170,7 @@ func TestACommandStaysWithTheTerminal(t *testing.T) {
 	if got := w.ps().Status; got != "stopped" {
 		t.Errorf("the run is %s", got)
 	}
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		t.Error("the command ran")
 	}
 }
@@ -179,7 +179,7 @@ func TestTheAddressLastsAndIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.serve("--listen", "127.0.0.1:0")
-	file := filepath.Join(w.home, ".local", "state", "claude-supervise", "serve.token")
+	file := filepath.Join(w.Home, ".local", "state", "claude-supervise", "serve.token")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the token's file is %v, %v", info, err)
 	}
@@ -245,7 +245,7 @@ func TestServeIsRefusedWhereItIsNotSafe(t *testing.T) {
 			t.Errorf("%s exits %d, says %s%s", args, code, stdout, stderr)
 		}
 	}
-	w.env = append(w.env, "CLAUDE_SUPERVISE_RUN=r-x", "CLAUDE_SUPERVISE_AGENT=a-x")
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_RUN=r-x", "CLAUDE_SUPERVISE_AGENT=a-x")
 	if code, _, stderr := w.run("serve"); code != 1 || !strings.Contains(stderr, "serve is refused inside agent a-x") {
 		t.Errorf("inside an agent it exits %d, says %s", code, stderr)
 	}
@@ -256,22 +256,22 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	t.Parallel()
 	s := load(t, "work")
 	w := newWorld(t)
-	agent := filepath.Join(w.home, "claude")
+	agent := filepath.Join(w.Home, "claude")
 	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in work \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
 	elsewhere := t.TempDir()
 	w.put("task.yaml", "prompt: |\n  "+strings.ReplaceAll(s.Prompt, "\n", "\n  ")+"\n")
 	w.put("bad.yaml", "prompts: x\n")
-	if err := os.Symlink(elsewhere, filepath.Join(w.cwd, "link")); err != nil {
+	if err := os.Symlink(elsewhere, filepath.Join(w.Cwd, "link")); err != nil {
 		t.Fatal(err)
 	}
-	own := filepath.Join(w.home, ".config", "claude-supervise")
+	own := filepath.Join(w.Home, ".config", "claude-supervise")
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(own, "config.yaml"), []byte("serve: {folders: ["+w.cwd+"]}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(own, "config.yaml"), []byte("serve: {folders: ["+w.Cwd+"]}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := w.serve("--listen", "127.0.0.1:0") // --folder goes before the config
@@ -305,17 +305,17 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	}{
 		"elsewhere":         {map[string]string{"prompt": "x", "cwd": elsewhere}, 403, "--folder"},
 		"nowhere":           {map[string]string{"prompt": "x", "cwd": "/no/such"}, 403, "--folder"},
-		"by dots":           {map[string]string{"prompt": "x", "cwd": w.cwd + "/.."}, 403, "--folder"},
-		"by a link":         {map[string]string{"prompt": "x", "cwd": w.cwd + "/link"}, 403, "--folder"},
-		"a task elsewhere":  {map[string]string{"task": "/etc/passwd", "cwd": w.cwd}, 403, "--folder"},
-		"a task by dots":    {map[string]string{"task": "../x.yaml", "cwd": w.cwd}, 403, "--folder"},
-		"not there":         {map[string]string{"prompt": "x", "cwd": w.cwd + "/none"}, 422, "there is no"},
+		"by dots":           {map[string]string{"prompt": "x", "cwd": w.Cwd + "/.."}, 403, "--folder"},
+		"by a link":         {map[string]string{"prompt": "x", "cwd": w.Cwd + "/link"}, 403, "--folder"},
+		"a task elsewhere":  {map[string]string{"task": "/etc/passwd", "cwd": w.Cwd}, 403, "--folder"},
+		"a task by dots":    {map[string]string{"task": "../x.yaml", "cwd": w.Cwd}, 403, "--folder"},
+		"not there":         {map[string]string{"prompt": "x", "cwd": w.Cwd + "/none"}, 422, "there is no"},
 		"relative":          {map[string]string{"prompt": "x", "cwd": "."}, 422, "from the root"},
-		"no task there":     {map[string]string{"task": "none.yaml", "cwd": w.cwd}, 422, "there is no"},
-		"a bad task":        {map[string]string{"task": "bad.yaml", "cwd": w.cwd}, 422, "prompts"},
-		"nothing":           {map[string]string{"cwd": w.cwd}, 422, "either"},
-		"both":              {map[string]string{"prompt": "x", "task": "task.yaml", "cwd": w.cwd}, 422, "either"},
-		"a flag for a name": {map[string]string{"prompt": " ", "name": "--detach", "cwd": w.cwd}, 422, "either"},
+		"no task there":     {map[string]string{"task": "none.yaml", "cwd": w.Cwd}, 422, "there is no"},
+		"a bad task":        {map[string]string{"task": "bad.yaml", "cwd": w.Cwd}, 422, "prompts"},
+		"nothing":           {map[string]string{"cwd": w.Cwd}, 422, "either"},
+		"both":              {map[string]string{"prompt": "x", "task": "task.yaml", "cwd": w.Cwd}, 422, "either"},
+		"a flag for a name": {map[string]string{"prompt": " ", "name": "--detach", "cwd": w.Cwd}, 422, "either"},
 	} {
 		if status, text := start("", c.body); status != c.status || !strings.Contains(text, c.says) {
 			t.Errorf("%s gets %d %s", name, status, text)
@@ -325,7 +325,7 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	got := make([]string, 4)
 	for i := range got {
 		at.Go(func() {
-			status, text := start("key", map[string]string{"prompt": s.Prompt, "cwd": w.cwd, "name": "--from the page"})
+			status, text := start("key", map[string]string{"prompt": s.Prompt, "cwd": w.Cwd, "name": "--from the page"})
 			got[i] = fmt.Sprint(status, " ", parse[runView](t, text).ID)
 		})
 	}
@@ -335,11 +335,11 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	if want := []string{"200 " + run.ID, "200 " + run.ID, "200 " + run.ID, "201 " + run.ID}; !slices.Equal(got, want) {
 		t.Errorf("four calls with one key get %q", got)
 	}
-	if status, text := start("key", map[string]string{"prompt": "another", "cwd": w.cwd}); status != 422 ||
+	if status, text := start("key", map[string]string{"prompt": "another", "cwd": w.Cwd}); status != 422 ||
 		!strings.Contains(text, "another request") {
 		t.Errorf("another request with that key gets %d %s", status, text)
 	}
-	if status, text := start("mended", map[string]string{"task": "bad.yaml", "cwd": w.cwd}); status != 422 ||
+	if status, text := start("mended", map[string]string{"task": "bad.yaml", "cwd": w.Cwd}); status != 422 ||
 		!strings.Contains(text, `"field":"task"`) {
 		t.Errorf("a bad task file gets %d %s", status, text)
 	}
@@ -347,7 +347,7 @@ func TestARunIsStartedByThePage(t *testing.T) {
 		t.Errorf("its task is %q", run.Agents[0].Task)
 	}
 	w.must("stop", run.ID)
-	status, text := start("mended", map[string]string{"task": "task.yaml", "cwd": w.cwd}) // a key that has started nothing
+	status, text := start("mended", map[string]string{"task": "task.yaml", "cwd": w.Cwd}) // a key that has started nothing
 	if status != 201 {
 		t.Fatalf("the task file gets %d %s", status, text)
 	}
@@ -368,7 +368,7 @@ func servesAsShown(t *testing.T, command string) {
 		opened+".new "+opened+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/bin:/bin")
+	w.Env = append(w.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/bin:/bin")
 	client := &http.Client{}
 	if strings.Contains(command, "--tls-cert cert.pem") {
 		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.certificate()}}
@@ -420,7 +420,7 @@ func asksThePage(t *testing.T, command string) {
 	p := w.serve("--listen", "127.0.0.1:0")
 	shell := exec.Command("sh", "-c",
 		strings.NewReplacer("http://127.0.0.1:7433", p.address, "q-7kq2mx", q.ID, "curl ", "curl -sS ").Replace(command))
-	shell.Env = append(w.env, "TOKEN="+p.token)
+	shell.Env = append(w.Env, "TOKEN="+p.token)
 	out, err := shell.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"id":"`+q.ID+`"`) {
 		t.Fatalf("it says %s (%v)", out, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/examples"
 )
 
@@ -86,7 +87,7 @@ func (w *world) silenceTold(run *supervised, doing string) {
 	if code := run.wait(); code != 5 || !strings.Contains(run.stderr.String(), want) {
 		w.t.Errorf("exit %d; stderr, which is to say %q:\n%s", code, want, run.stderr)
 	}
-	if left := marked(w.ps().ID); len(left) > 0 {
+	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		w.t.Errorf("processes %v are left", left)
 	}
 }
@@ -117,7 +118,7 @@ func TestACommandThatSleepsIsToldOfByItsName(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, sleeps, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--silent-after", silence)...)
-		waitFor(t, filepath.Join(w.cwd, "asleep"))
+		waitFor(t, filepath.Join(w.Cwd, "asleep"))
 		w.silenceTold(run, "Bash: touch asleep; sleep 86399")
 	})
 }

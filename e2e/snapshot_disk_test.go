@@ -17,7 +17,7 @@ func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 	smallDisk(t, func(t *testing.T, w *world, _ disk) {
 		s := load(t, "ask")
 		w.standIn(s)
-		w.put("filler", strings.Repeat(w.home, 2000))
+		w.put("filler", strings.Repeat(w.Home, 2000))
 		full, readOnly := smalldisk.Mount(t, "12k").Dir, smalldisk.Mount(t, "4m").Dir
 		for dir, says := range map[string]string{full: "no space left on device", readOnly: "read-only file system"} {
 			run := w.start(w.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)

@@ -35,8 +35,8 @@ questions:
 
 	id := here.ps().ID
 	there := here.elsewhere()
-	there.cwd = filepath.Join(t.TempDir(), "there")
-	if err := os.Mkdir(there.cwd, 0o700); err != nil {
+	there.Cwd = filepath.Join(t.TempDir(), "there")
+	if err := os.Mkdir(there.Cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	typed := strings.NewReplacer("/mnt/snapshots", dir, "r-6mmto5w0", id)

@@ -5,19 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 )
-
-// snapshotPoints are the points that snapshots, and who takes a run over from one, pass.
-var snapshotPoints = []string{
-	"before note snapshot", "after note snapshot", "before snapshot", "after snapshot", "before save snapshotted",
-	"after save snapshotted", "before save lease_read", "after save lease_read", "after taking over",
-}
 
 // snapshotted lets a test wait for the first snapshots of a run.
 func (w *world) snapshotted() <-chan struct{} {
@@ -48,8 +41,8 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 		}
 		here.must("answer", question, "Sessions")
 		there := here.elsewhere()
-		there.cwd = filepath.Join(t.TempDir(), "there")
-		if err := os.MkdirAll(there.cwd, 0o700); err != nil {
+		there.Cwd = filepath.Join(t.TempDir(), "there")
+		if err := os.MkdirAll(there.Cwd, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		lacksNone(t, "unpack", there.must("unpack", filepath.Join(dir, id)), "It is taken over (epoch 2)")
@@ -70,19 +63,19 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 		}
 		there.must("answer", question, "JWT")
 		next := there.start(append([]string{"resume", id, "--on-question", "ask", "--"}, s.ClaudeFlags...)...)
-		if here.api != nil {
+		if here.API != nil {
 			there.must("answer", next.until("question").Question.ID, "a day")
 		}
-		there.ends(next, map[bool]int{false: 0, true: 3}[here.api != nil]) // the scripted model does not move with the run
-		told := there.got(filepath.Join(there.home, ".local/state/claude-supervise/runs", id, there.ps().Agents[0].ID+".jsonl"))
+		there.ends(next, map[bool]int{false: 0, true: 3}[here.API != nil]) // the scripted model does not move with the run
+		told := there.got(filepath.Join(there.Home, ".local/state/claude-supervise/runs", id, there.ps().Agents[0].ID+".jsonl"))
 		lacksNone(t, "what the agent is told", told, "## MOVED", "JWT")
-		if here.api != nil {
+		if here.API != nil {
 			return
 		}
 		if got := there.got("auth.txt"); got != "login by JWT\n" {
 			t.Errorf("there the work is %q", got)
 		}
-		if _, err := os.Lstat(filepath.Join(here.cwd, "auth.txt")); err == nil {
+		if _, err := os.Lstat(filepath.Join(here.Cwd, "auth.txt")); err == nil {
 			t.Error("the agent of the old supervisor went on")
 		}
 	})
@@ -127,115 +120,13 @@ func TestAMachineThatComesBackLearnsThatItsRunGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// Whatever is killed with a snapshot half done, the run goes on: elsewhere from the last one that is whole, or here
-// where there is none yet.
-func TestAKillInTheMiddleOfASnapshotLosesNothing(t *testing.T) {
-	t.Parallel()
-	s := load(t, "ask")
-	for _, point := range []string{"before snapshot", "after pack written", "after snapshot", "before save snapshotted",
-		"after save snapshotted", "after taking over"} {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			here := newWorldWith(t, plainProgram).standIn(s)
-			dir := t.TempDir()
-			var killed atomic.Bool
-			die := func(pid int, p pass) {
-				if p.point == point && killed.CompareAndSwap(false, true) {
-					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
-				}
-			}
-			here.watches(die)
-			run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "0", "--on-question", "park")...)
-			run.wait()
-			id := here.ps().ID
-			there := newWorldWith(t, plainProgram).standIn(s)
-			there.watches(die)
-			code, _, said := there.run("unpack", dir)
-			goesOn := there
-			switch {
-			case point == "after taking over":
-				there.must("unpack", dir) // it was killed: nobody has the run, and it is there to be taken over
-			case code == 0:
-			case strings.Contains(said, "there is no snapshot"):
-				goesOn = here
-			default:
-				t.Fatalf("unpack exits %d: %s", code, said)
-			}
-			if !killed.Load() {
-				t.Fatalf("it never came to %s", point)
-			}
-			if goesOn == there {
-				if code, _, said := here.run("resume", id); code != 1 {
-					t.Errorf("it continues in two places: exit %d: %s", code, said)
-				}
-			}
-			flags := append([]string{"resume", id, "--"}, s.ClaudeFlags...)
-			if len(goesOn.questions()) == 0 { // the snapshot is of the moment before
-				goesOn.run(append([]string{"resume", id, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
-			}
-			goesOn.must("answer", goesOn.questions()[0].ID, "JWT")
-			goesOn.must(flags...)
-			if got := goesOn.got("auth.txt"); got != "login by JWT\n" {
-				t.Errorf("auth.txt holds %q", got)
-			}
-		})
-	}
-}
-
-// A supervisor that is killed while it finds out that it has lost its run leaves nothing that goes on: the run is
-// elsewhere, and cannot be resumed here.
-func TestAKillOfASupervisorThatHasLostItsRunLeavesItElsewhere(t *testing.T) {
-	t.Parallel()
-	s := load(t, "ask")
-	for _, point := range []string{"before save lease_read", "after save lease_read"} {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			here := newWorldWith(t, plainProgram).standIn(s)
-			dir, taken := t.TempDir(), make(chan struct{}, 64)
-			var killed atomic.Bool
-			here.watches(func(pid int, p pass) {
-				switch {
-				case p.point == "after save snapshotted":
-					taken <- struct{}{}
-				case p.point == point && killed.CompareAndSwap(false, true):
-					_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still at the point
-				}
-			})
-			run := here.start(here.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
-			question := run.until("question").Question.ID
-			<-taken
-			id := here.ps().ID
-			there := newWorldWith(t, plainProgram).standIn(s)
-			there.must("unpack", dir)
-			run.wait()
-			if !killed.Load() {
-				t.Fatalf("it never came to %s", point)
-			}
-			if code, _, said := here.run("resume", id); code != 1 || !strings.Contains(said, "continues") {
-				t.Errorf("it continues in two places: exit %d: %s", code, said)
-			}
-			there.must("answer", question, "JWT")
-			there.must(append([]string{"resume", id, "--"}, s.ClaudeFlags...)...)
-			if got := there.got("auth.txt"); got != "login by JWT\n" {
-				t.Errorf("auth.txt holds %q", got)
-			}
-			if _, err := os.Lstat(filepath.Join(here.cwd, "auth.txt")); err == nil {
-				t.Error("the agent of the killed supervisor went on")
-			}
-			if left := marked(id); len(left) > 0 {
-				t.Errorf("processes %v are left", left)
-			}
-		})
-	}
-}
-
 // A run in the middle of a turn is packed when that has ended, or at once, and goes on.
 func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 	t.Parallel()
 	here := newWorld(t)
 	here.script("[ $n = 1 ] && { echo begun > begun; read go < fifo; echo more > more; }\n" +
 		asksIn(asksTheColour))
-	fifo := filepath.Join(here.cwd, "fifo")
+	fifo := filepath.Join(here.Cwd, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -300,8 +191,8 @@ func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
 	id, file := here.ps().ID, filepath.Join(t.TempDir(), "now.tgz")
 	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" continues here", "in the middle of a turn")
 	there := here.elsewhere()
-	there.cwd = filepath.Join(t.TempDir(), "there")
-	if err := os.MkdirAll(there.cwd, 0o700); err != nil {
+	there.Cwd = filepath.Join(t.TempDir(), "there")
+	if err := os.MkdirAll(there.Cwd, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	lacksNone(t, "unpack", there.must("unpack", file), "A turn of", "it is done again")

@@ -16,7 +16,7 @@ func TestACommandWaitsForNothingThatAnotherNeeds(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, plainProgram)
 	cmd := exec.CommandContext(t.Context(), plainProgram, "version")
-	cmd.Env = append(w.env, "GODEBUG=inittrace=1")
+	cmd.Env = append(w.Env, "GODEBUG=inittrace=1")
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)

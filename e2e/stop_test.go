@@ -100,7 +100,7 @@ func TestWhatAProposalLeavesOpenIsAskedNext(t *testing.T) {
 	if q.Kind != "clarification" || q.Question != "Specify file patterns to exclude." {
 		t.Errorf("asked: %+v", q)
 	}
-	w.put(filepath.Join(w.home, ".claude/answers", q.ID+".txt"), "vendor/ and dist/\n")
+	w.put(filepath.Join(w.Home, ".claude/answers", q.ID+".txt"), "vendor/ and dist/\n")
 	w.ends(run, 0)
 	lacksNone(t, "the prompt", w.got("prompt.2"), "(specify file patterns to exclude): vendor/ and dist/\n")
 }
@@ -162,15 +162,28 @@ func TestAStopOfCompletionWithoutAReportIsAskedForOneOnce(t *testing.T) {
 // toRun is the answer by which a command is to run first. It tells where it runs, and as whose child.
 const toRun = "run: echo in $(pwd) for $CLAUDE_SUPERVISE_AGENT >> ran; echo to stdout; echo to stderr >&2; exit 3"
 
+// asksToRun is how the person is asked about that command, wherever they are.
+func (w *world) asksToRun() string {
+	return unwrapped("Run now, as you, in " + w.Cwd + ": " + strings.TrimPrefix(toRun, "run: ") + "?")
+}
+
+// unwrapped is a text without its blanks and line ends, and without what stands for characters in JSON.
+func unwrapped(text string) string {
+	text = strings.NewReplacer("↳", "", `\u003e`, ">", `\u0026`, "&").Replace(text)
+	return strings.Join(strings.Fields(text), "")
+}
+
 // wantsCommand begins a run that stops, and is answered by a command: its question is whether that may run.
 func (w *world) wantsCommand() (run *supervised, question string) {
 	w.t.Helper()
 	w.script(asksIn(missingDependency))
-	run = w.starts()
+	run = w.starts(w.notifies()...)
 	w.must("answer", run.until("question").Question.ID, toRun)
 	q := run.until("question").Question
-	lacksNone(w.t, "the question", q.Question, "Run this command now, as you, in "+w.cwd+"?")
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+	for place, text := range w.lists(q) {
+		lacksNone(w.t, place, unwrapped(text), w.asksToRun())
+	}
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		w.t.Fatal("the command has run unasked")
 	}
 	return run, q.ID
@@ -186,20 +199,23 @@ func TestACommandOfAPersonsRunsOnlyAfterAYesOnATerminal(t *testing.T) {
 			t.Errorf("without a terminal: exit %d: %s", code, stderr)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(w.home, ".claude/questions/pending", question+".json")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Home, ".claude/questions/pending", question+".json")); err == nil {
 		t.Error("it is asked by file, too")
 	}
-	w.put(filepath.Join(w.home, ".claude/answers", question+".txt"), "run it\n")
-	waitFor(t, filepath.Join(w.home, ".claude/answers", question+".rejected"))
+	w.put(filepath.Join(w.Home, ".claude/answers", question+".txt"), "run it\n")
+	waitFor(t, filepath.Join(w.Home, ".claude/answers", question+".rejected"))
 	typing := w.sit(nil, "answer", question)
 	shown := typing.sees("> $")
-	lacksNone(t, "the terminal", shown, "echo in $(pwd) for $CLAUDE_SUPERVISE_AGENT >> ran; echo to stdout;")
+	lacksNone(t, "the terminal", unwrapped(shown), w.asksToRun())
 	typing.types("run it\r")
 	if code := typing.ends(); code != 0 {
 		t.Fatalf("on a terminal: exit %d\n%s", code, typing.seen)
 	}
 	w.ends(run, 0)
-	if got, want := w.got("ran"), "in "+w.cwd+" for "+w.ps().Agents[0].ID+"\n"; got != want {
+	for place, text := range w.keeps() {
+		lacksNone(t, place, unwrapped(text), w.asksToRun())
+	}
+	if got, want := w.got("ran"), "in "+w.Cwd+" for "+w.ps().Agents[0].ID+"\n"; got != want {
 		t.Errorf("it ran %q, want %q", got, want)
 	}
 	lacksNone(t, "the prompt", w.got("prompt.2"),
@@ -230,7 +246,7 @@ func TestACommandThatIsNotLetRunIsToldOfAsSuch(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, typing.seen)
 	}
 	w.ends(run, 0)
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		t.Error("it has run")
 	}
 	lacksNone(t, "the prompt", w.got("prompt.2"), "The person decided not to run `")
@@ -244,7 +260,7 @@ func TestOnTheRunsOwnTerminalTheCommandIsAskedAboutNext(t *testing.T) {
 	s.sees(`1\) run: npm install`)
 	s.sees("> ")
 	s.types("run: echo yes > ran\r")
-	s.sees("Run this command now")
+	s.sees("Run now, as you")
 	s.sees(`q-[a-z0-9]+> `) // the command itself holds a "> "
 	s.types("run\r")
 	if code := s.ends(); code != 0 {
@@ -292,13 +308,13 @@ func TestACommandOfAParkedRunIsAskedAboutWhenItGoesOn(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	asks := w.questions()
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil || len(asks) != 1 || asks[0].ID == stop {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil || len(asks) != 1 || asks[0].ID == stop {
 		t.Fatalf("it asks %+v", asks)
 	}
 	w.ends(w.start("resume", run), 75)
 	w.sayOnATerminal(asks[0].ID, "run it")
 	w.ends(w.start("resume", run), 0)
-	w.written("ran", "in "+w.cwd+" for "+w.ps().Agents[0].ID+"\n")
+	w.written("ran", "in "+w.Cwd+" for "+w.ps().Agents[0].ID+"\n")
 	lacksNone(t, "the prompt", w.got("prompt.2"), "run: exit 3. It printed:")
 }
 
@@ -307,14 +323,14 @@ func TestACommandThatIsAnsweredInAdvanceIsAskedAboutAllTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).script(asksIn(missingDependency))
 	run, question := w.parks("--answer", "npm audit="+toRun, "--answer", "command=run it", "--answer",
-		"Run this command=run it")
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+		"Run now=run it")
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		t.Fatal("it has run unasked")
 	}
 	lacksNone(t, "the question", w.questions()[0].Question, "npm audit")
 	w.must("answer", question, "resolved")
 	w.ends(w.start("resume", run), 0)
-	if _, err := os.Stat(filepath.Join(w.cwd, "ran")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		t.Fatal("it has run unasked")
 	}
 }

@@ -68,7 +68,7 @@ func TestOnATerminalAPersonIsRemindedOfAThinTaskOnceADay(t *testing.T) {
 			t.Errorf("%v does not keep the hint away", flags)
 		}
 	}
-	mark := filepath.Join(w.home, ".local/state/claude-supervise/task-hint")
+	mark := filepath.Join(w.Home, ".local/state/claude-supervise/task-hint")
 	if !reminded("Write a poem") {
 		t.Error("there is no hint")
 	}

@@ -107,16 +107,16 @@ func TestAParkedRunAndItsResumeAreOneTrace(t *testing.T) {
 	}
 	w := newWorld(t).standIn(s)
 	c := newCollector(t)
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
-	env := w.env
-	w.env = append(slices.Clip(env), caller)
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
+	env := w.Env
+	w.Env = append(slices.Clip(env), caller)
 	if code, _, stderr := w.run(w.runArgs(s, "--on-question", "park", "--hold", "0")...); code != 75 {
 		t.Fatalf("it exits %d\n%s", code, stderr)
 	}
 	if runs := c.named("run"); len(runs) > 0 {
 		t.Errorf("%+v was sent of a run that has not ended", runs)
 	}
-	w.env = env // whoever resumes is of no trace
+	w.Env = env // whoever resumes is of no trace
 	w.must("answer", "JWT")
 	w.must("resume", w.ps().ID)
 
@@ -151,7 +151,7 @@ func TestTheRealCLIsSpansStandBelowItsLaunch(t *testing.T) {
 	}
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
 	c := newCollector(t)
-	w.env = append(w.env, caller, "CLAUDE_CODE_ENABLE_TELEMETRY=1", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1",
+	w.Env = append(w.Env, caller, "CLAUDE_CODE_ENABLE_TELEMETRY=1", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1",
 		"OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf", "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
 	w.must(w.runArgs(s, "--quiet", "--answer", "way of login=JWT")...)
 	c.mu.Lock()
@@ -184,7 +184,7 @@ func TestACollectorThatHangsChangesNothing(t *testing.T) {
 	args := []string{"--quiet", "--answer", "way of login=JWT"}
 	w := newWorld(t).standIn(s)
 	want := w.must(w.runArgs(s, args...)...)
-	w.env = append(w.env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+hangs.Addr().String())
+	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+hangs.Addr().String())
 	if got := w.must(w.runArgs(s, args...)...); got != want {
 		t.Errorf("with a collector that hangs it prints %q, without %q", got, want)
 	}

@@ -35,7 +35,7 @@ func (w *world) sitInTmux() *pane {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &pane{t: w.t, socket: filepath.Join(dir, "s"), env: w.env, more: make(chan struct{}, 1)}
+	p := &pane{t: w.t, socket: filepath.Join(dir, "s"), env: w.Env, more: make(chan struct{}, 1)}
 	written := filepath.Join(dir, "written")
 	if err := syscall.Mkfifo(written, 0o600); err != nil {
 		w.t.Fatal(err)
@@ -69,7 +69,7 @@ func (w *world) sitInTmux() *pane {
 		w.t.Fatal(err)
 	}
 	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y",
-		"24", "-c", w.cwd, "exec env 'PS1=$ ' INPUTRC="+inputrc+" bash --norc --noprofile")
+		"24", "-c", w.Cwd, "exec env 'PS1=$ ' INPUTRC="+inputrc+" bash --norc --noprofile")
 	p.tmux("set", "-g", "window-size", "manual")
 	p.tmux("pipe-pane", "exec cat > "+written)
 	p.sees(`\$$`)

@@ -44,7 +44,7 @@ func TestTheAgentsSpansBelongToTheTraceThatStartedTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
-	w.env = append(w.env, "TRACEPARENT=00-"+trace+"-"+caller+"-01", "CLAUDE_CODE_ENABLE_TELEMETRY=1",
+	w.Env = append(w.Env, "TRACEPARENT=00-"+trace+"-"+caller+"-01", "CLAUDE_CODE_ENABLE_TELEMETRY=1",
 		"CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1", "OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_PROTOCOL=http/json",
 		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
 	w.must(w.runArgs(s, "--quiet", "--answer", "way of login=JWT")...)

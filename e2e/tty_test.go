@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 
+	"claude-supervise/e2e/machine"
 	"claude-supervise/examples"
 )
 
@@ -22,7 +25,7 @@ func demoWorld(t *testing.T) *world {
 // written checks what a file of the run's folder holds.
 func (w *world) written(name, want string) {
 	w.t.Helper()
-	if got, err := os.ReadFile(filepath.Join(w.cwd, name)); err != nil || string(got) != want {
+	if got, err := os.ReadFile(filepath.Join(w.Cwd, name)); err != nil || string(got) != want {
 		w.t.Errorf("%s holds %q (%v), want %q", name, got, err, want)
 	}
 }
@@ -52,7 +55,7 @@ func TestATaskFromAFileIsAskedAboutOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	w.writes("task.txt", "Add a login.\n")
-	cmd := w.command("run", "-", "--demo", "ask", "--cwd", ".", "--check", "off")
+	cmd := w.Command("run", "-", "--demo", "ask", "--cwd", ".", "--check", "off")
 	cmd.Args = append([]string{"sh", "-c", `exec "$0" "$@" < task.txt`, cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/bin/sh"
 	s := w.seat(cmd, nil)
@@ -113,7 +116,7 @@ func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
 }
 
 // asksForItsFile is played by a child that makes a file where it works, and asks for it.
-const asksForItsFile = `
+var asksForItsFile = `
 name: own-file
 about: a child that asks for a file that is in its worktree alone
 prompt: Find it.
@@ -123,19 +126,7 @@ turns:
     replies:
       - tools:
           - {name: Bash, input: {command: "touch made.txt", description: make it}}
-      - text: |-
-          [CLARIFICATION_NEEDED]
-          agent_id: {{agent}}
-          timestamp: 2026-01-11T08:45:00Z
-          blocked_at: choosing a file
-          reason: only you know
-          questions:
-            - question_id: Q1
-              text: Which file is it?
-              validate: path
-          can_resume_with: the file
-          current_state: it is made
-          [/CLARIFICATION_NEEDED]
+      - ` + clarifies("\n  - question_id: Q1\n    text: Which file is it?\n    validate: path") + `
   - when: "## CLARIFICATION RESPONSE"
     replies:
       - text: |-
@@ -245,7 +236,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
 	run := w.ps()
-	if left := marked(run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
+	if left := machine.Marked(run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
 		t.Fatalf("processes %v are left, ps says %+v", left, run)
 	}
 	again := w.sit(nil, "resume", run.ID)
@@ -255,6 +246,33 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 	again.types("1\r")
 	if code := again.ends(); code != 0 {
 		t.Fatalf("exit %d\n%s", code, again.seen)
+	}
+}
+
+// timeout, systemd and a shell's kill wake what they end: the question is not drawn again for that.
+func TestWhoEndsARunFromOutsideHasNoQuestionDrawnAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env          []string
+		ready, again string // what is shown last, and only where the question is drawn again
+	}{
+		"lines": {nil, "q-[a-z0-9]+> $", "1) JWT"},
+		"form":  {[]string{"ACCESSIBLE="}, "Tab own words", "reading"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := demoWorld(t).sit(c.env, "run", "--cwd", ".", "--demo", "ask")
+			s.sees(c.ready)
+			for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGCONT} {
+				if err := s.cmd.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-s.gone
+			if rest := s.seen[s.read:]; bytes.Contains(rest, []byte(c.again)) {
+				t.Errorf("it is drawn again:\n%q", rest)
+			}
+		})
 	}
 }
 
@@ -275,6 +293,13 @@ turns:
 expect: {status: interrupted, exit_code: 130}
 `
 
+// clarifies is a reply of a scenario that asks questions, which are YAML.
+func clarifies(questions string) string {
+	return "text: " + strconv.Quote("[CLARIFICATION_NEEDED]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T08:45:00Z\n"+
+		"blocked_at: the next step\nreason: it is yours to say\nquestions:"+questions+
+		"\ncan_resume_with: the answers\ncurrent_state: nothing is done\n[/CLARIFICATION_NEEDED]")
+}
+
 func (w *world) scenario(text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "scenario.yaml")
@@ -291,7 +316,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--demo", w.scenario(stubborn))
-	waitForText(t, filepath.Join(w.cwd, "started.txt"))
+	waitForText(t, filepath.Join(w.Cwd, "started.txt"))
 	s.types("\x03")
 	s.sees("Ctrl-C again ends at once")
 	for seen := ""; !strings.Contains(seen, "To continue"); { // the same Ctrl-C passed on would come at once
@@ -302,7 +327,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 	if code := s.ends(); code != 130 {
 		t.Fatalf("exit %d\n%s", code, s.seen)
 	}
-	if left := marked(w.ps().ID); len(left) > 0 {
+	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
 }
@@ -319,7 +344,7 @@ func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
 		t.Fatalf("%v\n%s", err, s.seen)
 	}
 	run := w.ps()
-	if left := marked(run.ID); len(left) > 0 || run.Status == "orphaned" {
+	if left := machine.Marked(run.ID); len(left) > 0 || run.Status == "orphaned" {
 		t.Fatalf("processes %v are left, ps says %s: %s", left, run.Status, run.Reason)
 	}
 	w.must("answer", id, "2")

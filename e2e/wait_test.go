@@ -62,7 +62,7 @@ func TestAPersonTakesTheirTimeAndBothCallsThatWaitedHaveTheirAnswers(t *testing.
 		t.Errorf("it took %d processes", n)
 	}
 	for _, result := range []string{`"Which ground colour?"="Black"`, "ledger"} {
-		if !w.api.Received(result) {
+		if !w.API.Received(result) {
 			t.Errorf("no call has the result %q", result)
 		}
 	}

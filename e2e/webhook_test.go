@@ -66,7 +66,7 @@ func newHook(t *testing.T, do func(w http.ResponseWriter, n int) (takes bool)) *
 // withHook has questions told by a receiver.
 func (w *world) withHook(h *hook) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.home, "secret"), []byte(hookSecret+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Home, "secret"), []byte(hookSecret+"\n"), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.configure("notify:\n  webhook: {url: " + h.URL + "/hook, secret_file: ~/secret}\n")

@@ -29,7 +29,7 @@ func TestAWorktreeThatTakesLongIsSaidOnTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := ""
-	for _, v := range w.env {
+	for _, v := range w.Env {
 		if after, is := strings.CutPrefix(v, "PATH="); is {
 			path = after
 		}
@@ -60,7 +60,7 @@ func (w *world) committed() {
 	for _, args := range [][]string{{"init", "--quiet"},
 		{"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "--quiet", "--allow-empty", "--message", "begin"}} {
 		git := exec.Command("git", args...)
-		git.Dir = w.cwd
+		git.Dir = w.Cwd
 		if out, err := git.CombinedOutput(); err != nil {
 			w.t.Fatalf("git %v: %v\n%s", args, err, out)
 		}

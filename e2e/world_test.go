@@ -3,18 +3,13 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,7 +25,17 @@ import (
 // program is the built program, plainProgram the same without the race detector, for tests of many processes.
 var program, plainProgram string
 
-func TestMain(m *testing.M) { os.Exit(machine.Main(m, buildPrograms)) }
+func TestMain(m *testing.M) {
+	if doc := os.Getenv(shopVariable); doc != "" {
+		var s shop
+		if err := json.Unmarshal([]byte(doc), &s); err != nil {
+			panic(err)
+		}
+		s.serve(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(machine.Main(m, buildPrograms))
+}
 
 func buildPrograms(dir string) error {
 	const command = "cmd/claude-supervise"
@@ -46,14 +51,11 @@ func buildPrograms(dir string) error {
 	return machine.Build(dir, raceFlags, command)
 }
 
-// A world is a machine for one test: a home, a folder to work in, and an environment with nothing else in it.
+// A world is a machine for one test.
 type world struct {
-	t         *testing.T
-	program   string
-	home, cwd string
-	env       []string
-	api       *messagesapi.API // set where the agent is the real CLI
-	agent     []string         // flags of run that choose the agent
+	*machine.Machine
+	t     *testing.T
+	agent []string // flags of run that choose the agent
 }
 
 func newWorld(t *testing.T) *world {
@@ -63,14 +65,7 @@ func newWorld(t *testing.T) *world {
 
 func newWorldWith(t *testing.T, program string) *world {
 	t.Helper()
-	w := &world{t: t, program: program, home: t.TempDir(), cwd: t.TempDir()}
-	t.Cleanup(func() { endAll(w.home) })
-	w.env = []string{
-		"HOME=" + w.home, "PATH=" + filepath.Dir(program) + ":/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + t.TempDir(),
-		"XDG_RUNTIME_DIR=" + t.TempDir(), "TERM=dumb", "LANG=C.UTF-8",
-		"GORACE=atexit_sleep_ms=0", // else every command of a -race build rests for a second at its end
-	}
-	return w
+	return &world{Machine: machine.For(t, program), t: t}
 }
 
 // load gives a built-in scenario.
@@ -98,9 +93,8 @@ func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *
 // release makes a release of the real CLI play it.
 func (w *world) release(program string, s examples.Scenario, onRequest func(messagesapi.Request)) *world {
 	w.t.Helper()
-	w.api = messagesapi.Serve(s, onRequest)
-	w.t.Cleanup(w.api.Close)
-	w.env = append(append(claude.Environment(w.home, w.api.URL), w.env...), "CLAUDE_SUPERVISE_CLAUDE="+program)
+	w.Plays(program, s, onRequest)
+	w.t.Cleanup(w.API.Close)
 	w.agent = []string{s.Prompt}
 	if s.Task != nil {
 		w.agent = []string{"-f", w.taskFile(s)}
@@ -128,22 +122,14 @@ func (w *world) runArgs(s examples.Scenario, flags ...string) []string {
 	return args
 }
 
-func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(w.program, args...)
-	cmd.Dir, cmd.Env = w.cwd, w.env
-	return cmd
-}
-
 // run runs a command to its end.
 func (w *world) run(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
-	var out, errs bytes.Buffer
-	cmd := w.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	code, stdout, stderr, err := w.Run(args...)
+	if err != nil {
 		w.t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+	return code, stdout, stderr
 }
 
 // must runs a command that has to succeed, and gives its stdout.
@@ -166,32 +152,23 @@ func (w *world) ps() runView {
 	return runs[0]
 }
 
+// becomes waits until the only run has a status. A look takes 50 ms of processor, which what it waits for needs.
+func (w *world) becomes(status string) (r runView) {
+	w.t.Helper()
+	waitUntil(w.t, "the run is "+status, func() bool { r = w.ps(); return r.Status == status })
+	return r
+}
+
 func (w *world) questions() []questionView {
 	w.t.Helper()
 	return parse[[]questionView](w.t, w.must("questions", "--json"))
 }
 
-type runView struct {
-	ID, Status, Reason string
-	ExitCode           *int     `json:"exit_code"`
-	SupervisorPID      int      `json:"supervisor_pid"`
-	OpenQuestions      []string `json:"open_questions"`
-	Agents             []struct {
-		ID, Status, Reason string
-		Task               string
-		SessionID          string `json:"session_id"`
-		PID, Launches      int
-		CostUSD            float64 `json:"cost_usd"`
-	}
-}
-
-type questionView struct {
-	ID, Run, Agent, Kind, State, Question string
-	Urgent                                bool
-	AnsweredBy                            string `json:"answered_by"`
-	Answer                                *string
-	AnswerCommand                         string `json:"answer_command"`
-}
+type (
+	runView      = machine.RunView
+	questionView = machine.QuestionView
+	event        = machine.Event
+)
 
 func parse[T any](t *testing.T, text string) T {
 	t.Helper()
@@ -202,21 +179,13 @@ func parse[T any](t *testing.T, text string) T {
 	return v
 }
 
-// An event is a line of `run --json`.
-type event struct {
-	Type, Run, Agent, Text, Status, Reason, Summary string
-	Launch                                          int
-	ExitCode                                        *int `json:"exit_code"`
-	Question                                        *questionView
-}
-
 // A supervised is a `run --json` or `resume --json` under way.
 type supervised struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	events chan event
 	seen   []event
-	stderr *safeBuffer
+	stderr *machine.Output
 	ended  chan struct{}
 }
 
@@ -231,17 +200,12 @@ func (w *world) start(args ...string) *supervised {
 		}
 	}
 	args = append(append(append([]string{}, args[:dash]...), "--json"), args[dash:]...)
-	s := &supervised{t: w.t, cmd: w.command(args...), events: make(chan event, 4096), stderr: &safeBuffer{},
-		ended: make(chan struct{})}
-	stdout, err := s.cmd.StdoutPipe()
+	run, err := machine.Start(w.Command(args...))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s.cmd.Stderr = s.stderr
-	if err := s.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	go s.read(stdout)
+	s := &supervised{t: w.t, cmd: run.Cmd, events: make(chan event, 4096), stderr: &run.Stderr, ended: make(chan struct{})}
+	go s.read(run)
 	w.t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		<-s.ended
@@ -249,13 +213,14 @@ func (w *world) start(args ...string) *supervised {
 	return s
 }
 
-func (s *supervised) read(stdout io.Reader) {
-	lines := bufio.NewScanner(stdout)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var e event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			s.t.Errorf("a line of --json is not JSON: %v: %s", err, lines.Text())
+func (s *supervised) read(run *machine.Run) {
+	for {
+		e, err := run.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			s.t.Error(err)
 			continue
 		}
 		s.events <- e
@@ -333,63 +298,8 @@ func (s *supervised) count(kind string) int {
 	return n
 }
 
-// processesWith gives the processes that have, for each of the starts, an environment variable that begins so.
-func processesWith(starts ...string) []int {
-	entries, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
-	var found []int
-	for _, path := range entries {
-		env, err := os.ReadFile(path)
-		env = append([]byte{0}, env...)
-		lacks := func(start string) bool { return !bytes.Contains(env, []byte("\x00"+start)) }
-		if err != nil || slices.ContainsFunc(starts, lacks) {
-			continue // gone, another user's, or not meant
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			found = append(found, pid)
-		}
-	}
-	return found
-}
-
-// inHome is the variable of what lives in a home.
-func inHome(home string) string { return "HOME=" + home + "\x00" }
-
-// endAll kills what still lives in a home when its test is over: supervisors in the background would wait for ever.
-func endAll(home string) {
-	for range 100 { // what one leaves behind while it is killed
-		left := processesWith(inHome(home))
-		if len(left) == 0 {
-			return
-		}
-		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-		}
-	}
-}
-
-// marked gives the processes of this machine that carry a run's marker.
-func marked(run string) []int { return processesWith("CLAUDE_SUPERVISE_RUN=" + run) }
-
-// safeBuffer is a buffer that can be read while a process writes to it.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // fileMost is how long a file is waited for on the busiest machine: whoever was to write it has ended by then.
-const fileMost = 15 * time.Minute
+const fileMost = machine.Most
 
 // waitFor waits until a file is there.
 func waitFor(t *testing.T, path string) {

@@ -110,11 +110,11 @@ func checkTurns(turns []Turn) error {
 		if t.When == "" || len(t.Replies) == 0 {
 			return fmt.Errorf("turn %d lacks its when or its replies", i+1)
 		}
-		if t.Launched < 0 || t.Ended < 0 {
+		if t.Launched < 0 || t.Ended < 0 || t.Before < 0 {
 			return fmt.Errorf("turn %d wants less than nothing to have happened", i+1)
 		}
 		if slices.ContainsFunc(turns[:i], func(o Turn) bool {
-			return o.When == t.When && o.Launched == t.Launched && o.Ended == t.Ended
+			return o.When == t.When && o.Launched == t.Launched && o.Ended == t.Ended && o.Before == t.Before
 		}) {
 			return fmt.Errorf("turn %d never comes: one before it begins with the same", i+1)
 		}

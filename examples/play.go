@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -78,11 +79,12 @@ const (
 func (s Scenario) Next(conversation []Message) Reply {
 	turns, err := s.turnsOf(conversation)
 	if err != nil {
-		return Reply{Text: err.Error() + "."}
+		return s.unscripted(conversation, err.Error()+".")
 	}
 	turn, at, text := deciding(turns, conversation)
 	if turn == nil {
-		return Reply{Text: fmt.Sprintf("scenario %s: no turn of it begins anywhere in this conversation.", s.Name)}
+		return s.unscripted(conversation,
+			fmt.Sprintf("scenario %s: no turn of it begins anywhere in this conversation.", s.Name))
 	}
 	known := offspringOf(conversation).known
 	learn(known, text)
@@ -92,11 +94,12 @@ func (s Scenario) Next(conversation []Message) Reply {
 			known["A1"] = strings.TrimSpace(texts[0])
 		}
 	})
-	if k >= len(turn.Replies) && sentOn(conversation) {
-		k = len(turn.Replies) - 1 // it had said its last word, and says it again
+	if n := len(turn.Replies); (k == n || k > n && s.Otherwise == "") && sentOn(conversation) {
+		k = n - 1 // it had said its last word, and says it again
 	}
 	if k >= len(turn.Replies) {
-		return Reply{Text: fmt.Sprintf("scenario %s: its turn %q has no reply %d.", s.Name, turn.When, k+1)}
+		return s.unscripted(conversation,
+			fmt.Sprintf("scenario %s: its turn %q has no reply %d.", s.Name, turn.When, k+1))
 	}
 	if m := state().FindStringSubmatch(text); m != nil {
 		known["state"] = strings.TrimSpace(m[1] + m[2])
@@ -115,6 +118,15 @@ func (s Scenario) Next(conversation []Message) Reply {
 			return p
 		})
 	})
+}
+
+// unscripted is what the model says where the scenario has nothing for it: the report of Otherwise, or the fault.
+func (s Scenario) unscripted(conversation []Message, fault string) Reply {
+	if s.Otherwise == "" {
+		return Reply{Text: fault}
+	}
+	return Reply{Text: fmt.Sprintf("[COMPLETION_REPORT]\nagent_id: %s\nstatus: partial_success\nsummary: %s\n"+
+		"[/COMPLETION_REPORT]", Agent(conversation), s.Otherwise)}
 }
 
 // learn takes the answers and the subagents that texts tell of. An answer that stands below a subagent's id is its
@@ -220,7 +232,8 @@ func deciding(turns []Turn, conversation []Message) (turn *Turn, at int, text st
 				if t.Launched+t.Ended > 0 && so == nil {
 					so = new(offspringOf(conversation[:at+1]))
 				}
-				if so == nil || len(so.ids) >= t.Launched && so.ended >= t.Ended {
+				if (so == nil || len(so.ids) >= t.Launched && so.ended >= t.Ended) &&
+					(t.Before == 0 || timesTold(conversation[:at], t.When) >= t.Before) {
 					turn, lowest = t, p
 				}
 			}
@@ -234,7 +247,17 @@ func deciding(turns []Turn, conversation []Message) (turn *Turn, at int, text st
 
 // wantsMoreThan tells which of two turns with the same When comes later in a conversation.
 func (t *Turn) wantsMoreThan(other *Turn) bool {
-	return t.Ended > other.Ended || t.Ended == other.Ended && t.Launched > other.Launched
+	return cmp.Or(t.Before-other.Before, t.Ended-other.Ended, t.Launched-other.Launched) > 0
+}
+
+// timesTold counts the messages to the model that contain a text.
+func timesTold(conversation []Message, when string) (n int) {
+	for _, m := range conversation {
+		if m.Role != Assistant && slices.ContainsFunc(m.Texts, func(t string) bool { return strings.Contains(t, when) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // first finds the first match in the texts of one role.

@@ -49,14 +49,18 @@ type Scenario struct {
 	Answers     []Answer `yaml:"answers"`      // what the person answers
 	Turns       []Turn   `yaml:"turns"`
 	Children    []Child  `yaml:"children"` // agents of their own, to which work is delegated
-	Expect      Expect   `yaml:"expect"`
+	// The summary of the report with which an agent ends, as partly done, where an answer leads to what no turn says. ""
+	// if the turns have something to say after each answer that can be given.
+	Otherwise string `yaml:"otherwise"`
+	Expect    Expect `yaml:"expect"`
 }
 
 // A Child is an agent that work is delegated to, in a process of its own and by turns of its own: the one whose task
 // begins with Task. Several agents may be the same child.
 type Child struct {
-	Task  string `yaml:"task"`
-	Turns []Turn `yaml:"turns"`
+	Task     string `yaml:"task"`
+	Optional bool   `yaml:"optional"` // another answer than those of Answers starts it
+	Turns    []Turn `yaml:"turns"`
 }
 
 // An Answer is what the person says to the question whose text contains Question.
@@ -70,11 +74,12 @@ type Answer struct {
 // begin with the prompt of the Agent call that starts it, or with the message of the SendMessage call that revives it.
 //
 // Of several turns with the same When it is the one that wants most, of those for which enough has happened: Launched
-// agents that work was delegated to, and Ended ones.
+// agents that work was delegated to, Ended ones, and messages Before it that contain When.
 type Turn struct {
 	When     string  `yaml:"when"`
 	Launched int     `yaml:"launched"`
 	Ended    int     `yaml:"ended"`
+	Before   int     `yaml:"before"`
 	Replies  []Reply `yaml:"replies"`
 }
 

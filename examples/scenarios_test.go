@@ -18,16 +18,17 @@ var headings = []string{
 	"## YOUR TASK", "## CLARIFICATION RESPONSE", "## BLOCKER RESOLVED", "## DELEGATION DENIED", "## DELIVERABLES MISSING",
 	"## PARTIAL RESUME", "## DELEGATION APPROVED", "## DELEGATED WORK ENDED", "USER_INPUT_RESPONSE",
 	"User chose: ", "Resume workflow from checkpoint: ", "## GO ON", "Stop hook feedback:", "<task-notification>",
-	"The person allows it", "The person refuses it",
-	"Your subagent ", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
+	"The person allows it", "The person refuses", "Outcome: ", "Skip what is blocked",
+	"Your subagent ", "## FOR YOUR SUBAGENT", "## SUBAGENT INTERRUPTED", "didn't finish before the previous session ended",
 	"It is gone. Start a subagent", "## MESSAGE FROM AGENT", "Next step: ", "Nobody was asked by QUESTION_ESCALATED",
-	"Continue as you proposed yourself: ", "Reduce the scope: ",
+	"Continue as you proposed yourself: ", "Reduce the scope", "Your conversation was compacted.",
 }
 
 // told reports whether a conversation of the scenario can come to begin so: by what the supervisor or the CLI writes,
 // or by what the main agent tells a subagent.
 func told(s Scenario, when string) bool {
-	if slices.ContainsFunc(headings, func(h string) bool { return strings.HasPrefix(when, h) }) {
+	if slices.ContainsFunc(headings, func(h string) bool { return strings.HasPrefix(when, h) }) ||
+		slices.ContainsFunc(s.ClaudeFlags, func(f string) bool { return strings.Contains(f, when) }) { // its own MCP server's
 		return true
 	}
 	for _, turn := range s.Turns {

@@ -29,8 +29,10 @@ func Agent(conversation []Message) string {
 	if _, text := opening(conversation); agentID().MatchString(text) {
 		return agentID().FindString(text)
 	}
-	if id := first(conversation, User, agentID()); id != nil {
-		return id[0]
+	for _, role := range []Role{User, System} { // what a compaction leaves has it from a hook
+		if id := first(conversation, role, agentID()); id != nil {
+			return id[0]
+		}
 	}
 	return ""
 }
@@ -63,7 +65,7 @@ func (s Scenario) turnsOf(conversation []Message) ([]Turn, error) {
 			return c.Turns, nil
 		}
 	}
-	if len(s.Children) > 0 && parentID().MatchString(text) {
+	if (len(s.Children) > 0 || s.Otherwise != "") && parentID().MatchString(text) {
 		line, _, _ := strings.Cut(task, "\n")
 		return nil, fmt.Errorf("scenario %s: it has no child whose task begins as %q does", s.Name, line)
 	}

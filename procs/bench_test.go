@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 // begin starts a child in the middle of a turn. It is a stand-in that ends at once, so what is measured is ours.
@@ -20,8 +22,8 @@ func begin(b *testing.B) *Process {
 		b.Fatal(err)
 	}
 	begun := make(chan struct{})
-	p, err := Start(Spec{
-		Path: exe, SessionID: uuid.NewString(), Extra: []string{partVariable + "=polite"},
+	p, err := Start(teller{}, Spec{
+		Path: exe, SessionID: uuid.NewString(), Extra: []string{childtest.PartVariable + "=polite"},
 		Marker: Marker{Run: "r-bench", Agent: "a-" + uuid.NewString(), Launch: 1},
 	}, func(m Message) {
 		if _, ok := m.(Init); ok {

@@ -18,7 +18,7 @@ func (p *Process) CPU() (time.Duration, error) {
 	if runtime.GOOS != "linux" {
 		return 0, errors.ErrUnsupported
 	}
-	living, err := p.belonging(&sweep{marker: p.spec.Marker, since: p.id.start})
+	living, err := p.belonging(&sweep{marker: p.Spec.Marker, since: p.id.start})
 	var sum time.Duration
 	for _, one := range living {
 		sum += one.cpu

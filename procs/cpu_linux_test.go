@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 // work is how much each of a computing child's relatives computes.
@@ -31,8 +33,8 @@ func compute() {
 func init() {
 	// computer computes what it reads: by itself, by a child that it waits for, or by one that stays, with neither its
 	// environment nor its session.
-	parts["computer"] = func(c *child) {
-		for v := c.read(); v != nil; v = c.read() {
+	parts["computer"] = func(c *childtest.Child) {
+		for v := c.Read(); v != nil; v = c.Read() {
 			if v["type"] != "user" {
 				continue
 			}
@@ -41,26 +43,26 @@ func init() {
 			case "itself":
 				compute()
 			case "a child":
-				if err := again("computing", nil, os.Environ()).Run(); err != nil {
+				if err := childtest.Again("computing", nil, os.Environ()).Run(); err != nil {
 					panic(err)
 				}
 			case "a stranger":
-				c.start(stranger())
+				startTalking(stranger())
 			}
-			c.text(what)
+			c.Text(what)
 		}
 	}
-	parts["computing"] = func(*child) { compute() }
-	parts["computing stranger"] = func(*child) {
+	parts["computing"] = func(*childtest.Child) { compute() }
+	parts["computing stranger"] = func(*childtest.Child) {
 		compute()
 		fmt.Println("done")
-		stay()
+		childtest.Stay()
 	}
 }
 
 func stranger() *exec.Cmd {
-	cmd := again("computing stranger", &syscall.SysProcAttr{Setsid: true}, nil)
-	cmd.Args, cmd.Env = []string{"sh", partArgument + "computing stranger"}, []string{}
+	cmd := childtest.Again("computing stranger", &syscall.SysProcAttr{Setsid: true}, nil)
+	cmd.Args, cmd.Env = []string{"sh", childtest.PartArgument + "computing stranger"}, []string{}
 	return cmd
 }
 
@@ -91,7 +93,7 @@ func TestCPUCountsWhateverBelongsToTheLaunch(t *testing.T) {
 }
 
 func TestCPUDoesNotCountOthers(t *testing.T) {
-	r, other := start(t, spec(t, "echo")), start(t, spec(t, "computer"))
+	r, other := start(t, spec(t, "polite")), start(t, spec(t, "computer"))
 	before, err := r.CPU()
 	if err != nil {
 		t.Fatal(err)

@@ -15,21 +15,24 @@ type Ending uint8
 const (
 	Finish Ending = iota // it has no work left: close its input; a Spec.Command is waited for
 	Park                 // it waits for a person: SIGTERM, which keeps its conversation as it is
-	Stop                 // a person wants it stopped: interrupt its turn, then SIGTERM; of a Spec.Command the latter alone
-	Kill                 // at once
+	// a person wants it stopped: interrupt its turn, then SIGTERM. The latter alone of a Spec.Command, and where a
+	// request waits for a person: at an interrupt the CLI writes that they have refused the call, and tells an MCP server
+	// that they have cancelled
+	Stop
+	Kill // at once
 
 	// KeepProcesses is or'ed to Finish: what the agent left running stays.
 	KeepProcesses Ending = 1 << 7
 )
 
-// patience is how long each step of the ladder is given.
-type patience struct {
-	finish    time.Duration // from the end of input to the end of the process
-	interrupt time.Duration // until the turn is over
-	term      time.Duration // from SIGTERM to the end, also for what is swept
+// Patience is how long each step of the ladder is given.
+type Patience struct {
+	Finish    time.Duration // from the end of input to the end of the process
+	Interrupt time.Duration // until the turn is over
+	Term      time.Duration // from SIGTERM to the end, also for what is swept
 }
 
-var defaultPatience = patience{finish: 10 * time.Second, interrupt: 3 * time.Second, term: 5 * time.Second}
+var defaultPatience = Patience{Finish: 10 * time.Second, Interrupt: 3 * time.Second, Term: 5 * time.Second}
 
 // End ends the process and everything that it has started, and returns when nothing of it is left and Exit has been
 // handed over. It may be called again, at the same time and after Exit; it has to be called after Exit, since a
@@ -40,8 +43,7 @@ var defaultPatience = patience{finish: 10 * time.Second, interrupt: 3 * time.Sec
 func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	keep := how&KeepProcesses != 0
 	how &^= KeepProcesses
-	p.parking.Store(how == Park)
-	s := sweep{marker: p.spec.Marker, since: p.id.start, patience: p.patience.term}
+	s := sweep{marker: p.Spec.Marker, since: p.id.start, patience: p.Patience.Term}
 	// Afterwards, with the process gone, not all that ties them to it is left.
 	_, _ = p.belonging(&s)
 	p.escalate(ctx, how)
@@ -63,40 +65,15 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 
 // escalate takes the ladder from the step of how upwards, until the process has ended.
 func (p *Process) escalate(ctx context.Context, how Ending) {
-	switch how {
-	case Finish:
-		_ = p.stdin.closeWithin(p.patience.finish)
-		if p.gone(ctx, p.patience.finish) {
-			return
-		}
-	case Stop:
-		// A child that does not take it gets the next step all the same.
-		if p.stdin.writeWithin(interrupt, p.patience.interrupt) == nil {
-			p.turnOver(ctx, p.patience.interrupt)
-		}
-	}
+	p.launch.Leave(ctx, how)
 	if how != Kill {
-		p.askSpending()
-		// A shell that waits for a program attends to its signals only when that has ended.
-		p.signal(unix.SIGTERM, p.spec.isCommand())
-		if p.gone(ctx, p.patience.term) {
+		p.signal(unix.SIGTERM, p.launch.Group)
+		if p.Gone(ctx, p.Patience.Term) {
 			return
 		}
 	}
 	p.signal(unix.SIGKILL, true)
 	<-p.exited
-}
-
-// turnOver waits until no turn is under way, the process has ended, d has passed or ctx is done.
-func (p *Process) turnOver(ctx context.Context, d time.Duration) {
-	limit := time.NewTimer(d)
-	defer limit.Stop()
-	select {
-	case <-p.turn.over():
-	case <-p.exited:
-	case <-ctx.Done():
-	case <-limit.C:
-	}
 }
 
 // signal signals the process, or its whole group, unless it is gone.

@@ -2,105 +2,13 @@ package procs
 
 import (
 	"context"
-	"errors"
 	"os"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/internal/childtest"
 )
-
-func TestTheLadder(t *testing.T) {
-	for _, c := range []struct {
-		name, part string
-		how        Ending
-		want       Exit
-	}{
-		{"finish ends the input", "echo", Finish, Exit{Code: 0}},
-		{"finish climbs to a signal", "deaf", Finish, Exit{Code: -1, Signal: "SIGTERM"}},
-		{"park is a SIGTERM", "polite", Park, Exit{Code: 143}},
-		{"park climbs to a kill", "stubborn", Park, Exit{Code: -1, Signal: "SIGKILL"}},
-		{"stop climbs to a kill", "stubborn", Stop, Exit{Code: -1, Signal: "SIGKILL"}},
-		{"kill asks nobody", "polite", Kill, Exit{Code: -1, Signal: "SIGKILL"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := start(t, spec(t, c.part))
-			short := r.patience.term
-			r.patience = patience{hangs, short, hangs}
-			if c.part == "stubborn" {
-				r.patience.term = short
-			}
-			if c.part != "echo" {
-				next[Init](r) // its signal handlers are set
-			}
-			if c.part == "deaf" {
-				r.patience.finish = short
-			}
-			r.End(context.Background(), c.how)
-			e := r.rest()
-			got := e[len(e)-1].(Exit)
-			got.Spoke, got.Stderr = false, ""
-			if got != c.want {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-		})
-	}
-}
-
-func TestStopCutsTheTurnFirst(t *testing.T) {
-	r := start(t, spec(t, "polite"))
-	r.patience = patience{hangs, hangs, hangs}
-	next[Init](r)
-	r.End(context.Background(), Stop)
-	if got := next[Result](r); got.Text != "interrupted" {
-		t.Errorf("got %+v", got)
-	}
-	if got := next[Exit](r); got.Code != 143 {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestADoneContextLeavesNoPatience(t *testing.T) {
-	r := start(t, spec(t, "stubborn"))
-	next[Init](r)
-	r.patience = patience{hangs, hangs, hangs}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r.End(ctx, Finish)
-	if got := next[Exit](r); got.Signal != "SIGKILL" {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestTheEndFreesWhoWrites(t *testing.T) {
-	r := start(t, spec(t, "deaf"))
-	next[Init](r)
-	blocked := make(chan error, 1)
-	go func() { blocked <- r.Send("u", strings.Repeat("x", 1<<20)) }()
-	r.patience.interrupt = r.patience.term
-	r.End(context.Background(), Stop)
-	if err := <-blocked; !errors.Is(err, errGone) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestEndMayBeCalledTwiceAtOnce(t *testing.T) {
-	r := start(t, spec(t, "stubborn"))
-	next[Init](r)
-	r.patience = patience{hangs, hangs, hangs}
-	ended := make(chan struct{})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		r.End(ctx, Park)
-		close(ended)
-	}()
-	r.End(context.Background(), Kill)
-	<-ended
-	if got := next[Exit](r); got.Signal != "SIGKILL" {
-		t.Errorf("got %+v", got)
-	}
-}
 
 func TestASweepSparesWhoSweeps(t *testing.T) {
 	self, err := read(os.Getpid())
@@ -132,7 +40,7 @@ func TestAliveKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 }
 
 func TestWaitingWithoutPidfdsIsTheSame(t *testing.T) {
-	cmd := again("stubborn silent", nil, os.Environ())
+	cmd := childtest.Again("stubborn silent", nil, os.Environ())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package procs
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 // A trick is a way not to be ended.
@@ -26,19 +29,20 @@ type trick struct {
 }
 
 var tricks = []trick{
-	{name: "a double fork", twice: true, play: stay},
-	{name: "a session of its own", apart: true, play: stay},
-	{name: "deafness", play: func() { ignoreSignals(); stay() }},
-	{name: "another name", play: func() { rename(); stay() }},
-	{name: "no environment", clear: true, play: stay},
-	{name: "all of these", clear: true, apart: true, twice: true, play: func() { ignoreSignals(); rename(); stay() }},
+	{name: "a double fork", twice: true, play: childtest.Stay},
+	{name: "a session of its own", apart: true, play: childtest.Stay},
+	{name: "deafness", play: func() { childtest.IgnoreSignals(); childtest.Stay() }},
+	{name: "another name", play: func() { rename(); childtest.Stay() }},
+	{name: "no environment", clear: true, play: childtest.Stay},
+	{name: "all of these", clear: true, apart: true, twice: true,
+		play: func() { childtest.IgnoreSignals(); rename(); childtest.Stay() }},
 	{name: "a chain of forks", play: func() { chain(false) }},
 	{name: "a chain of sessions", apart: true, play: func() { chain(true) }},
 	{name: "a chain with all of these", clear: true, apart: true, twice: true, play: func() {
-		ignoreSignals()
+		childtest.IgnoreSignals()
 		chain(true)
 	}},
-	{name: "a bomb of forks", clear: true, play: func() { ignoreSignals(); bomb() }},
+	{name: "a bomb of forks", clear: true, play: func() { childtest.IgnoreSignals(); bomb() }},
 }
 
 // Should the test fail, each trick is over by itself after so many forks, or so many seconds.
@@ -99,11 +103,11 @@ func (tr trick) begin(fifo string) {
 	if tr.twice {
 		part = "parent of trickster"
 	}
-	cmd := again(part, &syscall.SysProcAttr{Setsid: tr.apart}, os.Environ())
+	cmd := childtest.Again(part, &syscall.SysProcAttr{Setsid: tr.apart}, os.Environ())
 	if tr.clear {
 		cmd.Env = []string{}
 	}
-	cmd.Args = []string{"init", partArgument + part, tr.name, fifo}
+	cmd.Args = []string{"init", childtest.PartArgument + part, tr.name, fifo}
 	if err := cmd.Start(); err != nil {
 		panic(err)
 	}
@@ -119,7 +123,7 @@ func trickNamed(name string) trick {
 }
 
 func init() {
-	parts["trickster"] = func(*child) {
+	parts["trickster"] = func(*childtest.Child) {
 		time.AfterFunc(maxStay*time.Second, func() { os.Exit(1) })
 		signal.Ignore(syscall.SIGHUP) // which would end what shares the session
 		life, err := os.OpenFile(os.Args[3], os.O_WRONLY, 0)
@@ -131,35 +135,35 @@ func init() {
 		}
 		trickNamed(os.Args[2]).play()
 	}
-	parts["parent of trickster"] = func(*child) {
+	parts["parent of trickster"] = func(*childtest.Child) {
 		tr := trickNamed(os.Args[2])
 		tr.twice = false
 		tr.begin(os.Args[3])
 	}
 	// hostile has a trick played, and is polite itself.
-	parts["hostile"] = func(c *child) {
+	parts["hostile"] = func(c *childtest.Child) {
 		trickNamed(os.Getenv("TRICK")).begin(os.Getenv("FIFO"))
 		parts["polite"](c)
 	}
 	// hostile command is hostile, and speaks no protocol.
-	parts["hostile command"] = func(*child) {
+	parts["hostile command"] = func(*childtest.Child) {
 		trickNamed(os.Getenv("TRICK")).begin(os.Getenv("FIFO"))
 		os.Stdout.WriteString("begun\n")
-		stay()
+		childtest.Stay()
 	}
 	// sweeper has a trick played, and when it is told to, sweeps the launch that it is of itself.
-	parts["sweeper"] = func(c *child) {
+	parts["sweeper"] = func(c *childtest.Child) {
 		trickNamed(os.Getenv("TRICK")).begin(os.Getenv("FIFO"))
-		for v := c.read(); v["type"] != "user"; v = c.read() {
+		for v := c.Read(); v["type"] != "user"; v = c.Read() {
 		}
 		m, _ := Inside(nil)
 		if _, err := Sweep(m); err != nil {
 			panic(err)
 		}
-		c.text("still here")
+		c.Text("still here")
 	}
 	// supervisor supervises a hostile child until it is killed.
-	parts["supervisor"] = func(c *child) {
+	parts["supervisor"] = func(c *childtest.Child) {
 		exe, err := os.Executable()
 		if err != nil {
 			panic(err)
@@ -167,18 +171,18 @@ func init() {
 		if err := BecomeSubreaper(); err != nil {
 			panic(err)
 		}
-		_, err = Start(Spec{
-			Path: exe, SessionID: uuid.NewString(), Extra: []string{partVariable + "=hostile"},
+		_, err = Start(teller{}, Spec{
+			Path: exe, SessionID: uuid.NewString(), Extra: []string{childtest.PartVariable + "=hostile"},
 			Marker: Marker{Run: "r-test", Agent: os.Getenv("AGENT"), Launch: 1},
 		}, func(m Message) {
 			if _, ok := m.(Init); ok {
-				c.init()
+				c.Init()
 			}
 		})
 		if err != nil {
 			panic(err)
 		}
-		stay()
+		childtest.Stay()
 	}
 }
 
@@ -278,15 +282,36 @@ func TestNoTrickOutlivesAnEnd(t *testing.T) {
 	}
 }
 
+// listened is an Agent that is only heard, as a command is.
+type listened struct{}
+
+func (listened) Launch(p *Process) (Launch, error) {
+	launch, err := teller{}.Launch(p)
+	launch.Group, launch.Exchange = true, heard{launch.Exchange.(*telling)}
+	return launch, err
+}
+
+type heard struct{ *telling }
+
+func (h heard) Listen(out *Output) (Exit, func()) {
+	_, _ = io.Copy(h, out)
+	return Exit{Command: true}, func() {}
+}
+
+func (h heard) Write(b []byte) (int, error) {
+	h.Tell(Raw{Text: string(b)})
+	return len(b), nil
+}
+
 func TestNoTrickOutlivesTheEndOfACommand(t *testing.T) {
 	if err := BecomeSubreaper(); err != nil {
 		t.Fatal(err)
 	}
 	for _, tr := range tricks {
 		t.Run(tr.name, func(t *testing.T) {
-			s, life := player(t, "the prompt", "hostile command"), newLife(t)
+			s, life := spec(t, "hostile command"), newLife(t)
 			s.Extra = append(s.Extra, "TRICK="+tr.name, "FIFO="+life.path)
-			r := start(t, s)
+			r := startAs(t, listened{}, s)
 			next[Raw](r)
 			life.await()
 			if !life.goesOn() {
@@ -305,7 +330,7 @@ func TestNoTrickOutlivesASweepAfterTheSupervisorWasKilled(t *testing.T) {
 		t.Run(tr.name, func(t *testing.T) {
 			life := newLife(t)
 			m := Marker{Run: "r-test", Agent: "a-" + uuid.NewString(), Launch: 1}
-			supervisor := again("supervisor", nil, append(os.Environ(), "AGENT="+m.Agent, "TRICK="+tr.name, "FIFO="+life.path))
+			supervisor := childtest.Again("supervisor", nil, append(os.Environ(), "AGENT="+m.Agent, "TRICK="+tr.name, "FIFO="+life.path))
 			said, err := supervisor.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -33,6 +33,21 @@ func Suspended(pid int) bool {
 	return err == nil && p.stopped
 }
 
+// Began gives when this process was started, to a hundredth of a second and never earlier: what came before it is
+// before this, and however long it took a busy machine to come to what was typed, that is not counted. Where the system
+// does not say it is now.
+func Began() time.Time {
+	now := time.Now()
+	p, err := read(os.Getpid())
+	if err != nil {
+		return now
+	}
+	if at := began(p.start, now); at.Before(now) {
+		return at
+	}
+	return now
+}
+
 // Exists reports whether there is a process of this number, whichever it is.
 func Exists(pid int) bool {
 	_, err := read(pid)

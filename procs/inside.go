@@ -81,12 +81,12 @@ func placeIn(env []string) place {
 	if !ok {
 		return place{}
 	}
-	return place{m, lookup(env, EnvState), true}
+	return place{m, Lookup(env, EnvState), true}
 }
 
 // markerIn reads the marker of an environment.
 func markerIn(env []string) (Marker, bool) {
-	m := Marker{Run: lookup(env, EnvRun), Agent: lookup(env, EnvAgent)}
-	m.Launch, _ = strconv.Atoi(lookup(env, EnvLaunch)) // without a number it is a marker all the same
+	m := Marker{Run: Lookup(env, EnvRun), Agent: Lookup(env, EnvAgent)}
+	m.Launch, _ = strconv.Atoi(Lookup(env, EnvLaunch)) // without a number it is a marker all the same
 	return m, m.Run != "" && m.Agent != ""
 }

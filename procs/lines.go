@@ -10,27 +10,29 @@ import (
 
 // Bounds on what is taken from a child, in bytes.
 const (
-	maxLine   = 64 << 20 // a line of output; what is longer is skipped
-	maxShown  = 4 << 10  // of a line that is not understood, as Garbled shows it
-	maxResult = 64 << 10 // the text of a ToolResult
-	maxTail   = 8 << 10  // what Exit keeps of stderr
+	MaxShown = 4 << 10 // of a line that is not understood, as Garbled shows it
+	MaxTail  = 8 << 10 // what Exit keeps of stderr
+
+	MaxLine   = 64 << 20 // a line of output; what is longer is skipped
+	MaxResult = 64 << 10 // the text of a ToolResult
 )
 
-// A lines splits a stream into lines and bounds them.
-type lines struct {
+// A Lines splits a stream into lines and bounds them.
+type Lines struct {
 	in    *bufio.Reader
 	limit int
 	long  []byte // collects a line that does not fit in the reader's buffer
 }
 
-func newLines(r io.Reader, limit int) *lines {
-	return &lines{in: bufio.NewReaderSize(r, 32<<10), limit: limit}
+// NewLines splits r; a line is at most limit bytes long.
+func NewLines(r io.Reader, limit int) *Lines {
+	return &Lines{in: bufio.NewReaderSize(r, 32<<10), limit: limit}
 }
 
-// next gives the next line without its newline; the bytes are good until the call after. A line over the limit is
+// Next gives the next line without its newline; the bytes are good until the call after. A line over the limit is
 // read to its end, and its beginning given with whole false. The last line needs no newline. After that the error is
 // the stream's.
-func (l *lines) next() (line []byte, whole bool, err error) {
+func (l *Lines) Next() (line []byte, whole bool, err error) {
 	if cap(l.long) > 1<<20 {
 		l.long = nil // one huge line must not cost its memory for the rest of the child's life
 	}
@@ -45,7 +47,7 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 		case !whole:
 		case len(l.long)+len(part) > l.limit:
 			whole = false
-			l.long = append(l.long, part...)[:min(l.limit, maxShown)]
+			l.long = append(l.long, part...)[:min(l.limit, MaxShown)]
 		case err == nil && len(l.long) == 0:
 			return part, true, nil
 		default:
@@ -63,26 +65,26 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 	}
 }
 
-// A tail is a writer that keeps the last bytes written to it.
-type tail struct {
-	limit int
+// A Tail is a writer that keeps the last bytes written to it.
+type Tail struct {
+	Limit int // of them
 	kept  []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p[max(0, len(p)-t.limit):]...)
-	if over := len(t.kept) - t.limit; over > 0 {
+// Write implements io.Writer. It gives no error.
+func (t *Tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p[max(0, len(p)-t.Limit):]...)
+	if over := len(t.kept) - t.Limit; over > 0 {
 		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
 	return len(p), nil
 }
 
-func (t *tail) bytes() []byte { return t.kept }
+// Text returns them, as UTF-8.
+func (t *Tail) Text() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
 
-func (t *tail) text() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
-
-// cut bounds a text to n bytes, at a rune's edge, and says so.
-func cut(s string, n int) string {
+// Cut bounds a text to n bytes, at a rune's edge, and says so.
+func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -90,4 +92,21 @@ func cut(s string, n int) string {
 		n--
 	}
 	return s[:n] + "\n[… the rest was cut]"
+}
+
+// Shown returns the beginning of a line that is no JSON, in at most MaxShown bytes of UTF-8.
+func Shown(data []byte) string {
+	return Cut(strings.ToValidUTF8(string(data[:min(len(data), MaxShown)]), "\uFFFD"), MaxShown)
+}
+
+// maxReason bounds a reason, in bytes.
+const maxReason = 300
+
+// CutLine returns the first line of a text, in at most maxReason bytes.
+func CutLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
+	}
+	return s
 }

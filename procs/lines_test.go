@@ -13,9 +13,9 @@ import (
 
 // split gives all lines of a stream, a line that was cut in angle brackets.
 func split(r io.Reader, limit int) (all []string, err error) {
-	in := newLines(r, limit)
+	in := NewLines(r, limit)
 	for {
-		line, whole, err := in.next()
+		line, whole, err := in.Next()
 		switch {
 		case err != nil:
 			return all, err
@@ -41,7 +41,7 @@ func TestLinesAreSplitAndBounded(t *testing.T) {
 		{"over the limit", "0123456789a\nb\n", 10, []string{"<0123456789>", "b"}},
 		{"over the limit at the end", "0123456789a", 10, []string{"<0123456789>"}},
 		{"over the buffer", long + "\nb\n", 1 << 20, []string{long, "b"}},
-		{"over both", long + "\nb\n", 50_000, []string{"<" + long[:maxShown] + ">", "b"}},
+		{"over both", long + "\nb\n", 50_000, []string{"<" + long[:MaxShown] + ">", "b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, r := range map[string]io.Reader{
@@ -58,9 +58,9 @@ func TestLinesAreSplitAndBounded(t *testing.T) {
 }
 
 func TestAHugeLineDoesNotKeepItsMemory(t *testing.T) {
-	in := newLines(strings.NewReader(strings.Repeat("x", 4<<20)+"\nb\n"), 8<<20)
+	in := NewLines(strings.NewReader(strings.Repeat("x", 4<<20)+"\nb\n"), 8<<20)
 	for range 2 {
-		if _, _, err := in.next(); err != nil {
+		if _, _, err := in.Next(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAHugeLineDoesNotKeepItsMemory(t *testing.T) {
 }
 
 func TestATailKeepsTheLastBytes(t *testing.T) {
-	kept := &tail{limit: 10}
+	kept := &Tail{Limit: 10}
 	var all strings.Builder
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -78,7 +78,7 @@ func TestATailKeepsTheLastBytes(t *testing.T) {
 		_, _ = kept.Write([]byte(part))
 		all.WriteString(part)
 		want := all.String()
-		if got := string(kept.bytes()); got != want[max(0, len(want)-10):] {
+		if got := string(kept.kept); got != want[max(0, len(want)-10):] {
 			t.Fatalf("got %q of %q", got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestATailKeepsTheLastBytes(t *testing.T) {
 
 func TestATextIsCutAtARunesEdge(t *testing.T) {
 	for n := range 12 {
-		got := cut("äöü€", n)
+		got := Cut("äöü€", n)
 		if !utf8.ValidString(got) {
 			t.Errorf("at %d: %q", n, got)
 		}

@@ -21,7 +21,12 @@ type lineLog struct {
 // stdout logs a line of the protocol; isJSON says that it may stand in the log as it is.
 func (l *lineLog) stdout(line []byte, isJSON bool) { l.add("line", line, isJSON) }
 
-// raw logs output that has no protocol, as a line of a type of its own.
+// LogLine logs a line that the process has printed; isJSON says that it may stand in the log as it is.
+func (p *Process) LogLine(line []byte, isJSON bool) { p.log.stdout(line, isJSON) }
+
+// LogRaw logs output that has no protocol, as a line of a type of its own.
+func (p *Process) LogRaw(text string) { p.log.raw(text) }
+
 func (l *lineLog) raw(text string) {
 	if l.w == nil {
 		return

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 // askedNext gives how many take part in the look that comes next.
@@ -22,7 +24,7 @@ func (l *looks[Q, A]) askedNext() int {
 // bornBefore starts a process, which lives until the test is over.
 func bornBefore(t *testing.T) identity {
 	t.Helper()
-	cmd := again("stubborn silent", nil, os.Environ())
+	cmd := childtest.Again("stubborn silent", nil, os.Environ())
 	if err := cmd.Start(); err != nil {
 		t.Error(err)
 		return identity{}

@@ -43,15 +43,41 @@ type (
 		Parent, ToolUse, Text string
 		IsError               bool
 		BrokenOff             bool // no result: what the CLI writes in its place when the call was broken off or refused
+		// what a hook of the person's own has decided about the call in place of who was asked; nil: none has, or the
+		// release does not say it
+		Hook *HookDecision `json:",omitempty"`
+	}
+
+	// HookDecision is what a hook of the person's own (PermissionRequest, PreToolUse) has decided about a call. Of
+	// AskUserQuestion that is accepted it has the answers, by the texts of the questions; of a refusal what it says.
+	HookDecision struct {
+		Accepted bool
+		Answers  map[string]string `json:",omitempty"`
+		Text     string            `json:",omitempty"`
 	}
 
 	// Said is a user message that the CLI shows: hook feedback, replayed prompts.
 	Said struct{ UUID, Text string }
 
-	// Result ends a turn. Of a Spec.Command there is one, after the end of the process and before its Exit.
+	// Peer is a message of another session of the person, which it has put into the conversation: it begins a turn, or is
+	// taken into one. All of it is what the other says of itself.
+	Peer struct{ From, Text string }
+
+	// WakeUp says that a turn begins which a schedule or a wake-up has fired (2.1.332).
+	WakeUp struct{ Source string }
+
+	// PromptRefused says that a hook of the person's own (UserPromptSubmit) has refused a message that was sent into a
+	// running turn: it is not in the conversation, and has no receipt. Of one that would have begun a turn the Result
+	// says it.
+	PromptRefused struct{ UUID, Reason string }
+
+	// Result ends a turn. Origin is what has begun it if that is nothing that was said to the process: task-notification,
+	// peer. A scheduled wake-up has none. Of a Spec.Command there is one, after the end of the process and before its
+	// Exit.
 	Result struct {
 		Subtype, TerminalReason, Text, Origin string
 		IsError                               bool
+		HookRefused                           string `json:",omitempty"` // why a hook of the person's let no turn begin
 		APIStatus                             int
 		NumTurns                              int
 		// since the last result, of subagents too, cache reads and writes included in the input
@@ -88,6 +114,8 @@ type (
 		Suggestions json.RawMessage
 		From        Subagent
 		Elicits     bool `json:",omitempty"`
+		// where the call is made, as the hook before it said; "" if it said nothing
+		Cwd string `json:",omitempty"`
 	}
 
 	// Call is a call of one of Spec.Tools, with an input that fits its schema. It waits for Return.
@@ -171,12 +199,23 @@ func (r Result) AsksNobody() bool {
 	return r.Origin == "task-notification" && r.Subtype == "success" && !r.IsError && r.NumTurns == 0 && r.Text == ""
 }
 
-func (Init) message()         {}
-func (Raw) message()          {}
-func (Text) message()         {}
-func (ToolUse) message()      {}
-func (ToolResult) message()   {}
-func (Said) message()         {}
+// Own makes a message of what embeds it: one that an Agent has to deal with itself, and hands to nobody.
+type Own struct{}
+
+func (Own) message()           {}
+func (Init) message()          {}
+func (Raw) message()           {}
+func (Text) message()          {}
+func (ToolUse) message()       {}
+func (ToolResult) message()    {}
+func (Said) message()          {}
+func (Peer) message()          {}
+func (PromptRefused) message() {}
+func (WakeUp) message()        {}
+
+// BySchedule is the source of a WakeUp by a schedule: of CronCreate, or of .claude/scheduled_tasks.json.
+const BySchedule = "schedule_wakeup"
+
 func (Result) message()       {}
 func (Usage) message()        {}
 func (Receipt) message()      {}

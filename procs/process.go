@@ -7,12 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
@@ -20,30 +18,20 @@ import (
 // A Process is a running child. Its methods may be called from any goroutine but those of its handler, unless they say
 // otherwise.
 type Process struct {
-	spec     Spec
+	Spec     Spec // as it was started
+	Patience Patience
 	handler  func(Message)
-	patience patience
 
 	cmd    *exec.Cmd
 	id     identity
 	handle *handle
-	stdin  *writer  // nil: a command takes no messages
-	prompt *os.File // where feed writes a command's prompt, nil if it is among its arguments
 	stdout *os.File // our side of the pty
 	stderr *os.File
 	log    *lineLog
-	turn   *turn
+	launch Launch
+	Talk   // of launch
 
-	spending inquiry
-	hookAsks atomic.Bool // Release.HookAsks, once the process has said its version
-
-	tools    *toolServer // nil: it is served none
-	handling sync.Mutex  // held while the handler is called
-
-	waiting waiting
-	replies errgroup.Group // what is written on behalf of the goroutine that reads stdout, see reply
-	parking atomic.Bool    // it is being ended so that what waits can be answered later
-	flooded bool           // it was told that too much waits; of the goroutine that reads stdout
+	handling sync.Mutex // held while the handler is called
 
 	reaping sync.Mutex
 	reaped  bool          // from here on the pid may be somebody else's
@@ -51,14 +39,14 @@ type Process struct {
 	done    chan struct{} // closed when Exit has been handed over
 }
 
-// Start runs a child and returns once it does. Its first line of input, which sets up the Stop hook, is written
-// before; the prompt of a Spec.Command may still be on its way. handler is called with one message at a time, those of
-// each of the child's streams in the order in which they were printed, Exit last and always. It may block: the child is
-// not read meanwhile, and then blocks too. It must not call End.
+// Start runs a child and returns once it does. Its first line of input, which sets up the Stop hook, is written before;
+// the prompt of a Spec.Command may still be on its way. handler is called with one message at a time, those of each of
+// the child's streams in the order in which they were printed, Exit last and always. It may block: the child is not
+// read meanwhile, and then blocks too. It must not call End.
 //
 // The error is a StartError if the program cannot be run; then nothing runs and handler is never called.
-func Start(spec Spec, handler func(Message)) (*Process, error) {
-	if spec.isCommand() {
+func Start(agent Agent, spec Spec, handler func(Message)) (*Process, error) {
+	if len(spec.Command) > 0 {
 		spec.Path = spec.Command[0] // as errors name it
 	}
 	if spec.Dir != "" {
@@ -71,40 +59,33 @@ func Start(spec Spec, handler func(Message)) (*Process, error) {
 			return nil, &StartError{Path: spec.Path, Err: errNoDir, Reason: dir}
 		}
 	}
-	p := &Process{
-		spec:     spec,
-		handler:  handler,
-		patience: defaultPatience,
-		log:      &lineLog{w: spec.Log, launch: spec.Marker.Launch},
-		turn:     newTurn(),
-		spending: inquiry{answered: make(chan struct{}, 1)},
-		exited:   make(chan struct{}),
-		done:     make(chan struct{}),
-	}
-	p.replies.SetLimit(maxWaiting)
+	p, _ := Unstarted(spec, handler)
 	var err error
-	if err = p.spec.fork(); err != nil {
-		return nil, &StartError{Path: spec.Path, Err: err}
-	}
-	if p.cmd, err = p.spec.cmd(); err != nil {
+	if p.launch, err = agent.Launch(p); err != nil {
 		return nil, err
 	}
-	if spec.servesTools() {
-		if p.tools, err = p.serveTools(); err != nil {
-			return nil, &StartError{Path: spec.Path, Err: err}
-		}
-	}
+	p.Talk, p.cmd, p.launch.Cmd.Dir = p.launch.Exchange, p.launch.Cmd, p.Spec.Dir
 	if err := p.exec(); err != nil {
 		return nil, err
 	}
-	if p.prompt != nil {
-		go p.feed()
-	}
-	stderr := make(chan *tail, 1)
+	stderr := make(chan *Tail, 1)
 	go p.await()
 	go p.readStderr(stderr)
 	go p.readStdout(stderr)
 	return p, nil
+}
+
+// Unstarted returns a process that is not started, as an Agent's Launch is given it, and what has it count as ended.
+func Unstarted(spec Spec, handler func(Message)) (p *Process, over func()) {
+	p = &Process{
+		Spec:     spec,
+		Patience: defaultPatience,
+		handler:  handler,
+		log:      &lineLog{w: spec.Log, launch: spec.Marker.Launch},
+		exited:   make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	return p, func() { close(p.exited) }
 }
 
 // Prepare does what the first start of a process would wait for, once: package os starts one to see whether the kernel
@@ -119,7 +100,7 @@ var turnToStart sync.Mutex
 func (p *Process) exec() (err error) {
 	turnToStart.Lock()
 	defer turnToStart.Unlock()
-	fail := func(err error) error { return &StartError{Path: p.spec.Path, Err: err} }
+	fail := func(err error) error { return &StartError{Path: p.Spec.Path, Err: err} }
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -131,7 +112,7 @@ func (p *Process) exec() (err error) {
 					f.Close()
 				}
 			}
-			p.closeInput()
+			p.launch.Close()
 		}
 	}()
 	ptmx, tty, err := pty.Open()
@@ -146,12 +127,12 @@ func (p *Process) exec() (err error) {
 	if _, err := term.MakeRaw(int(tty.Fd())); err != nil {
 		return fail(fmt.Errorf("make the pty raw: %w", err))
 	}
-	if p.spec.isCommand() {
-		if err := pty.Setsize(tty, window); err != nil {
+	if p.launch.Window != nil {
+		if err := pty.Setsize(tty, p.launch.Window); err != nil {
 			return fail(fmt.Errorf("size the pty: %w", err))
 		}
 	}
-	in, err := p.input()
+	in, err := p.launch.Open()
 	if err != nil {
 		return fail(err)
 	}
@@ -168,11 +149,11 @@ func (p *Process) exec() (err error) {
 
 	launched.Lock()
 	defer launched.Unlock()
-	taken := p.spec.Marker.tag().pass()
+	taken := p.Spec.Marker.tag().pass()
 	err = cmd.Start()
 	taken()
 	if err != nil {
-		return startError(cmd.Path, p.spec.hint(), err)
+		return StartErrorOf(cmd.Path, p.launch.Hint, err)
 	}
 	launched.pids[cmd.Process.Pid] = p
 	// It is not reaped yet, so its pid is still its own; if it cannot be read, neither could anybody compare it.
@@ -233,7 +214,7 @@ func (p *Process) await() {
 	p.handle.release()
 
 	close(p.exited)
-	p.closeInput()
+	p.launch.Close()
 	// Wake the readers: what the process wrote is there, and nobody else's output is waited for.
 	_ = p.stdout.SetReadDeadline(time.Now().Add(drain))
 	_ = p.stderr.SetReadDeadline(time.Now().Add(drain))
@@ -247,8 +228,11 @@ func (p *Process) ended() (code int, signal string) {
 	return p.cmd.ProcessState.ExitCode(), ""
 }
 
-// gone waits for the process to end, up to d or until ctx is done, and reports whether it has.
-func (p *Process) gone(ctx context.Context, d time.Duration) bool {
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Gone waits for the process to end, up to d or until ctx is done, and reports whether it has.
+func (p *Process) Gone(ctx context.Context, d time.Duration) bool {
 	limit := time.NewTimer(d)
 	defer limit.Stop()
 	select {

@@ -100,7 +100,7 @@ func TestWhoWaitsForAChildIsNotRobbedOfIt(t *testing.T) {
 	waiting.Go(func() {
 		for i := range 200 {
 			exits := make(chan Exit, 1)
-			p, err := Start(Spec{Path: "/bin/sh", Prefix: []string{"-c", "exit 3"}, Marker: spec(t, "").Marker},
+			p, err := Start(teller{}, Spec{Path: "/bin/sh", Prefix: []string{"-c", "exit 3"}, Marker: spec(t, "").Marker},
 				func(m Message) {
 					if e, ok := m.(Exit); ok {
 						exits <- e

@@ -9,12 +9,14 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 func init() {
-	parts["hoarder"] = func(c *child) {
+	parts["hoarder"] = func(c *childtest.Child) {
 		held := []byte(nil)
-		for v := c.read(); v != nil; v = c.read() {
+		for v := c.Read(); v != nil; v = c.Read() {
 			if v["type"] != "user" {
 				continue
 			}
@@ -26,15 +28,15 @@ func init() {
 					held[i] = 1
 				}
 			case "a child":
-				c.start(again("staying", nil, os.Environ()))
+				startTalking(childtest.Again("staying", nil, os.Environ()))
 			}
-			c.text(what)
+			c.Text(what)
 		}
 		runtime.KeepAlive(held)
 	}
-	parts["staying"] = func(*child) {
+	parts["staying"] = func(*childtest.Child) {
 		os.Stdout.WriteString("here")
-		stay()
+		childtest.Stay()
 	}
 }
 

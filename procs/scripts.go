@@ -25,7 +25,7 @@ type Script struct {
 }
 
 // Getenv gives a variable of the environment that the process was started with, or the one above it where it has none.
-func (s Script) Getenv(name string) string { return lookup(s.env, name) }
+func (s Script) Getenv(name string) string { return Lookup(s.env, name) }
 
 // Scripts gives the processes of this user that run, and in whose text, its arguments or the script that these name,
 // a word stands. The processes above this one are not among them. It reads the process table, and files that others
@@ -48,7 +48,7 @@ func Scripts(word string) ([]Script, error) {
 		if env == nil {
 			continue
 		}
-		if text := textOf(arguments(p.pid), folderOf(p.pid), lookup(env, "HOME")); strings.Contains(text, word) {
+		if text := textOf(arguments(p.pid), folderOf(p.pid), Lookup(env, "HOME")); strings.Contains(text, word) {
 			m := placeOf(env, p.parent).marker
 			found = append(found, Script{m, text, env})
 		}

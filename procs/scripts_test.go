@@ -19,8 +19,8 @@ func TestAProcessWithoutAnEnvironmentBelongsWhereTheOneAboveItDoes(t *testing.T)
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}
-	own := lookup(os.Environ(), "PATH")
-	if env := environOf(process{identity: identity{pid: ended.Process.Pid}, parent: os.Getpid()}); lookup(env, "PATH") != own {
+	own := Lookup(os.Environ(), "PATH")
+	if env := environOf(process{identity: identity{pid: ended.Process.Pid}, parent: os.Getpid()}); Lookup(env, "PATH") != own {
 		t.Errorf("one that has ended has the environment %q", env)
 	}
 	if env := environOf(process{identity: identity{pid: ended.Process.Pid}, parent: ended.Process.Pid}); env != nil {

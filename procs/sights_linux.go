@@ -54,7 +54,7 @@ func (s *sights) learn(newcomers []newcomer, listed []entry) sights {
 	for _, p := range newcomers {
 		one := sight{start: p.start}
 		if root := launched.pids[p.entry.pid]; root != nil && root.id == p.identity {
-			one.owner = root.spec.Marker
+			one.owner = root.Spec.Marker
 		}
 		learned[p.entry] = one
 	}

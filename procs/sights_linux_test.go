@@ -35,7 +35,7 @@ func TestALookForALaunchLeavesOutWhatDescendsFromAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := seenBy(glance{of: one.spec.Marker})
+	got := seenBy(glance{of: one.Spec.Marker})
 	if !got[one.id] || !got[self.identity] || got[other.id] {
 		t.Errorf("of the launch asked for its process is seen: %v; this one: %v; of the other its process: %v",
 			got[one.id], got[self.identity], got[other.id])
@@ -58,7 +58,7 @@ func TestAProcessDescendsFromALaunchByItsParentsAlone(t *testing.T) {
 	marker := Marker{Run: "r-1", Agent: "a-1", Launch: 1}
 	launched.Lock()
 	root := &Process{id: identity{pid: 1 << 28, start: 50}}
-	root.spec.Marker = marker
+	root.Spec.Marker = marker
 	launched.pids[root.id.pid] = root
 	launched.Unlock()
 	t.Cleanup(func() {

@@ -7,8 +7,8 @@ import "strings"
 // variable or command of a path is not known here; the rest is looked for in the folders that it likely means.
 
 var (
-	sourcing = lazily(`(?:^|[\s;&|(){}'"])(?:\.|source)[ \t]+`)
-	unknown  = lazily("^.*(?:[)}`]|\\$\\w+)")
+	sourcing = Lazily(`(?:^|[\s;&|(){}'"])(?:\.|source)[ \t]+`)
+	unknown  = Lazily("^.*(?:[)}`]|\\$\\w+)")
 )
 
 // sourced gives the paths that the shell text sources. Unless they are absolute, they are relative to a folder that the

@@ -3,7 +3,6 @@ package procs
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -18,21 +17,22 @@ const (
 	maxDrain = 4 << 20
 )
 
-// A drained reads a stream of a process to its end: the end of the stream, or silence after the process is gone.
-type drained struct {
+// An Output reads a stream of a process to its end: the end of the stream, or silence after the process is gone.
+type Output struct {
+	Until time.Time // when a Read ends with os.ErrDeadlineExceeded; zero: never
+
 	f      *os.File
 	exited <-chan struct{}
 	drain  time.Duration // see above
-	until  time.Time     // when a Read ends with os.ErrDeadlineExceeded; zero: never
 	set    time.Time     // the deadline of f that until has made
 	after  int           // bytes read since the exit
 }
 
-func (d *drained) Read(b []byte) (int, error) {
+func (d *Output) Read(b []byte) (int, error) {
 	for {
-		if d.until != d.set { // before the look at exited, after which await sets a deadline of its own
-			_ = d.f.SetReadDeadline(d.until)
-			d.set = d.until
+		if d.Until != d.set { // before the look at exited, after which await sets a deadline of its own
+			_ = d.f.SetReadDeadline(d.Until)
+			d.set = d.Until
 		}
 		late := false
 		select {
@@ -50,7 +50,7 @@ func (d *drained) Read(b []byte) (int, error) {
 			d.after += n
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) && !late {
-			if !d.until.IsZero() && !time.Now().Before(d.until) {
+			if !d.Until.IsZero() && !time.Now().Before(d.Until) {
 				return n, err
 			}
 			continue // await has just set it
@@ -64,7 +64,7 @@ func (d *drained) Read(b []byte) (int, error) {
 
 // rest reads what is there without waiting. A Read that a busy machine begins only after its deadline has not even
 // looked.
-func (d *drained) rest(b []byte) (n int, err error) {
+func (d *Output) rest(b []byte) (n int, err error) {
 	_ = d.f.SetReadDeadline(time.Time{})
 	d.set = time.Time{}
 	raw, err := d.f.SyscallConn()
@@ -86,131 +86,39 @@ func (d *drained) rest(b []byte) (n int, err error) {
 }
 
 // readStdout hands over what the process says, until its Exit.
-func (p *Process) readStdout(stderr <-chan *tail) {
+func (p *Process) readStdout(stderr <-chan *Tail) {
 	defer close(p.done)
-	out := &drained{f: p.stdout, exited: p.exited, drain: drain}
-	var e Exit
-	var turn Result // of a command
-	if e.Command = p.spec.isCommand(); e.Command {
-		turn, e.Output, e.Spoke = p.readCommand(out)
-	} else {
-		var spent spending
-		e.Spoke, spent = p.readLines(newLines(out, maxLine), p.take)
-		e.CostUSD, e.InputTokens, e.OutputTokens = spent.cost, spent.input, spent.output
-		e.CacheRead, e.CacheCreation = spent.cacheRead, spent.cacheCreation
-	}
+	out := &Output{f: p.stdout, exited: p.exited, drain: drain}
+	e, last := p.launch.Listen(out)
 	words := <-stderr
 	<-p.exited
-	_ = p.replies.Wait() // none gives an error
 	p.stdout.Close()
-	if e.Command {
-		p.tell(turn)
-	}
-	e.Stderr = words.text()
+	last()
+	e.Stderr = words.Text()
 	e.Code, e.Signal = p.ended()
-	p.tell(e)
+	p.Tell(e)
 }
 
-// readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the
-// last result.
-func (p *Process) readLines(in *lines, take func(Message)) (spoke bool, spent spending) {
-	d := decoder{ledger: p.spec.ledger()}
-	for {
-		data, whole, err := in.next()
-		if err != nil {
-			return spoke, d.ledger.turn
-		}
-		if !whole {
-			p.log.stdout(data, false)
-			take(garbled(data))
-			continue
-		}
-		messages, isJSON := d.decode(data)
-		if !isJSON {
-			data = bytes.TrimSpace(data)
-		}
-		if len(data) > 0 {
-			p.log.stdout(data, isJSON)
-		}
-		spoke = spoke || isJSON
-		for _, m := range messages {
-			take(m)
-		}
-	}
-}
-
-// tell calls the handler.
-func (p *Process) tell(m Message) {
+// Tell hands over a message. It blocks as long as the handler does.
+func (p *Process) Tell(m Message) {
 	p.handling.Lock()
 	defer p.handling.Unlock()
 	p.handler(m)
 }
 
-// take deals with what is ours and hands over the rest.
-func (p *Process) take(m Message) {
-	switch m := m.(type) {
-	case unanswerable:
-		p.refuse(m.Request, fmt.Sprintf("unsupported control request %.60q", m.Subtype))
-		return
-	case mcpMessage:
-		p.receive(m)
-		return
-	case starting:
-		p.reply(func() error { return p.respond(m.Request, briefed(m.Input, p.spec.Briefing)) })
-		return
-	case calling:
-		p.reply(func() error { return p.respond(m.Request, askedFirst(m.Input, p.spec.AskFirst, p.hookAsks.Load())) })
-		return
-	case Ask:
-		how, refuse := byVerdict, func(why string) { p.deny(m.Request, why) }
-		if m.Elicits {
-			how, refuse = byElicit, func(why string) { p.refuse(m.Request, why) }
-		}
-		if !p.admit(request{id: m.Request, how: how}, refuse) {
-			return
-		}
-	case StopHook:
-		if !p.admit(request{id: m.Request, how: byGate}, func(why string) { p.refuse(m.Request, why) }) {
-			return
-		}
-	case AskCancelled:
-		p.waiting.take(func(r request) bool { return r.id == m.Request })
-		if p.parking.Load() { // 2.1.200 withdraws a subagent's call at SIGTERM; the person is to answer it all the same
-			return
-		}
-	case replied:
-		if m.Request == usageRequest {
-			p.spending.answer()
-			return
-		}
-		if m.Error != "" {
-			p.tell(Activity{Text: fmt.Sprintf("claude refused %s: %s", m.Request, cut(m.Error, maxShown))})
-		}
-		return
-	case Init:
-		p.turn.begin()
-		release := ReleaseOf(m.Version)
-		p.spending.possible.Store(release.SaysSpending)
-		p.hookAsks.Store(release.HookAsks)
-	case Result:
-		p.turn.end()
-	}
-	p.tell(m)
-}
-
-func (p *Process) readStderr(kept chan<- *tail) {
-	in := newLines(&drained{f: p.stderr, exited: p.exited, drain: drain}, maxLine)
-	words := &tail{limit: maxTail}
+func (p *Process) readStderr(kept chan<- *Tail) {
+	in := NewLines(&Output{f: p.stderr, exited: p.exited, drain: drain}, MaxLine)
+	words := &Tail{Limit: MaxTail}
 	for {
-		data, _, err := in.next()
+		data, _, err := in.Next()
 		if err != nil {
 			break
 		}
 		p.log.stderr(data)
 		_, _ = words.Write(data)
 		_, _ = words.Write([]byte{'\n'})
-		if text := bytes.TrimSpace(data); p.spec.isCommand() && len(text) > 0 {
-			p.tell(Activity{Text: shown(text)})
+		if text := bytes.TrimSpace(data); len(text) > 0 {
+			p.launch.Complain(text)
 		}
 	}
 	p.stderr.Close()

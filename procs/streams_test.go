@@ -22,7 +22,7 @@ func TestWhatAProcessHasSaidIsReadHoweverLateWeAre(t *testing.T) {
 	}
 	exited := make(chan struct{})
 	close(exited)
-	got, err := io.ReadAll(iotest.OneByteReader(&drained{f: r, exited: exited, drain: -time.Second}))
+	got, err := io.ReadAll(iotest.OneByteReader(&Output{f: r, exited: exited, drain: -time.Second}))
 	if err != nil || string(got) != said {
 		t.Errorf("read %q (%v), want %q", got, err, said)
 	}

@@ -27,7 +27,7 @@ func (s Survivor) String() string { return fmt.Sprintf("%d %s", s.PID, s.Cmdline
 // what it has ended, up to a hundred. It blocks for the patience between SIGTERM and SIGKILL if something does not end
 // by itself. The error says what could not be ended.
 func Sweep(m Marker) ([]Survivor, error) {
-	s := sweep{marker: m, patience: defaultPatience.term}
+	s := sweep{marker: m, patience: defaultPatience.Term}
 	return s.run(context.Background())
 }
 
@@ -201,5 +201,5 @@ func lineage() (line []identity) {
 }
 
 func survivor(id identity) Survivor {
-	return Survivor{PID: id.pid, Cmdline: cutLine(strings.ToValidUTF8(commandLine(id.pid), "\uFFFD"))}
+	return Survivor{PID: id.pid, Cmdline: CutLine(strings.ToValidUTF8(commandLine(id.pid), "\uFFFD"))}
 }

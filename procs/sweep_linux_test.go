@@ -96,7 +96,7 @@ func TestASweepFindsALaunchByItsMarkerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	next[Exit](r)
-	s := sweep{marker: r.spec.Marker, patience: r.patience.term}
+	s := sweep{marker: r.Spec.Marker, patience: r.Patience.Term}
 	ended, err := s.run(context.Background())
 	if err != nil || len(ended) != len(relatives) {
 		t.Errorf("ended %v: %v", ended, err)
@@ -106,7 +106,7 @@ func TestASweepFindsALaunchByItsMarkerAlone(t *testing.T) {
 			t.Errorf("relative %d lives", i)
 		}
 	}
-	if again, err := Sweep(r.spec.Marker); err != nil || again != nil {
+	if again, err := Sweep(r.Spec.Marker); err != nil || again != nil {
 		t.Errorf("a second sweep found %v: %v", again, err)
 	}
 	if !other.id.alive() {

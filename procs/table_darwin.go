@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,6 +26,9 @@ func read(pid int) (process, error) {
 	}
 	return described(info), nil
 }
+
+// began gives the time at which a process started, as its identity has it.
+func began(start uint64, _ time.Time) time.Time { return time.UnixMicro(int64(start)) }
 
 func described(info *unix.KinfoProc) process {
 	pid, start := int(info.Proc.P_pid), info.Proc.P_starttime

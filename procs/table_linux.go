@@ -19,6 +19,15 @@ const userHZ = 100
 
 var pageSize = int64(os.Getpagesize())
 
+// began gives the end of the tick in which a process started, as its identity has it.
+func began(start uint64, now time.Time) time.Time {
+	var up unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
+		return now
+	}
+	return now.Add(time.Duration(start+1)*time.Second/userHZ - time.Duration(up.Nano()))
+}
+
 // maxStat is longer than any line of proc_pid_stat(5): 52 numbers of up to 20 digits and a name of up to 64 bytes.
 const maxStat = 2048
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/internal/childtest"
 )
 
 func TestATagIsPassedToTheLaunchOnly(t *testing.T) {
@@ -19,8 +21,8 @@ func TestATagIsPassedToTheLaunchOnly(t *testing.T) {
 	tag := spec(t, "").Marker.tag()
 	before := limit()
 	taken := tag.pass()
-	ours := again("stubborn silent", nil, os.Environ())
-	launch := again("stubborn silent", &syscall.SysProcAttr{Setsid: true}, os.Environ())
+	ours := childtest.Again("stubborn silent", nil, os.Environ())
+	launch := childtest.Again("stubborn silent", &syscall.SysProcAttr{Setsid: true}, os.Environ())
 	if err := ours.Start(); err != nil {
 		t.Fatal(err)
 	}

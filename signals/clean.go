@@ -1,6 +1,7 @@
 package signals
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,8 +21,48 @@ func cleanLine(line string) string {
 	if !utf8.ValidString(line) {
 		line = strings.ToValidUTF8(line, "\uFFFD")
 	}
-	line = stripEscapes(line)
+	line = stripEscapes(movedOver(line))
 	return strings.TrimPrefix(line, bom)
+}
+
+// moves are the cursor's moves within its line: so many columns forward (C, a), or to a column (G, `), counted from 1.
+var moves = lazily(`(?:\x1b\[|\x{9b})(\d*)([CaG` + "`" + `])`)
+
+// Bounds on moves: what one counts for, in columns, as few terminals are wider; and the line that is looked at for
+// them, in bytes, as what is drawn is short.
+const (
+	maxMove  = 300
+	maxDrawn = 16 << 10
+)
+
+// movedOver puts blanks where a line moves the cursor instead of printing them, as programs that draw do: else the
+// words run together. A move back has what follows written over what was there.
+func movedOver(line string) string {
+	if len(line) > maxDrawn || strings.IndexByte(line, 0x1b) < 0 && strings.IndexByte(line, 0xc2) < 0 {
+		return line
+	}
+	var seen []byte
+	rest := 0
+	for _, m := range moves().FindAllStringSubmatchIndex(line, -1) {
+		seen = append(seen, line[rest:m[0]]...)
+		rest = m[1]
+		n, err := strconv.Atoi(line[m[2]:m[3]])
+		if err != nil && m[2] != m[3] {
+			n = maxMove
+		}
+		n = min(max(n, 1), maxMove)
+		if final := line[m[4]]; final == 'G' || final == '`' {
+			width := ansi.StringWidth(string(seen))
+			if n <= width {
+				seen = append(seen[:0], ansi.Truncate(string(seen), n-1, "")...)
+			}
+			n -= width + 1
+		}
+		if n > 0 {
+			seen = append(seen, strings.Repeat(" ", n)...)
+		}
+	}
+	return string(seen) + line[rest:]
 }
 
 func stripEscapes(s string) string {

@@ -19,12 +19,25 @@ func TestEncodingsOfText(t *testing.T) {
 		"colours inside":      strings.Replace(plain, "no key", "no \x1b[31mkey\x1b[0m", 1),
 		"a spinner before it": "\u280b working\r[STOP_WORK]\n" + strings.SplitN(plain, "\n", 2)[1],
 		"cursor shown at end": plain + "\x1b[?25h",
+		"cursor over blanks":  strings.Replace(plain, "no key", "no\x1b[Ckey", 1),
+		"cursor to a column":  strings.Replace(plain, "details: no key", "details:\x1b[10Gno\x1b[1Ckey", 1),
+		"cursor back":         strings.Replace(plain, "details: no key", "what?\x1b[Gdetails: no k\x1b[31m\x1b[13Gkey", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Scan(text, me)
 			same(t, brief(got), []string{"stop_work"})
 			same(t, got[0].Field("details"), "no key")
 		})
+	}
+}
+
+func TestMovesOfTheCursorTakeBoundedMemory(t *testing.T) {
+	for _, move := range []string{"\x1b[99999999999999999999C", "\x1b[C", "\x1b[300Gx", "x\x1b[2G"} {
+		for _, size := range []int{maxDrawn, MaxBlock} {
+			if got := movedOver(strings.Repeat(move, size/len(move))); len(got) > max(size, maxDrawn/len(move)*maxMove) {
+				t.Errorf("%q repeated makes %d bytes", move, len(got))
+			}
+		}
 	}
 }
 

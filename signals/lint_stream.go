@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/procs/stream"
 )
 
 // This file reads conversations: the lines of claude's stream-json, of its transcripts, and of our own logs, which wrap
@@ -26,79 +28,11 @@ const (
 	maxCalls      = 100      // that have no result yet
 )
 
-// A streamLine is one line of a conversation, as far as it matters to signals.
-type streamLine struct {
-	Type      string `json:"type"`
-	Parent    string `json:"parent_tool_use_id"`
-	Sidechain bool   `json:"isSidechain"` // transcripts: a subagent's
-	AgentID   string `json:"agent_id"`    // of a subagent; in transcripts agentId
-	SideID    string `json:"agentId"`
-	Message   struct {
-		ID      string       `json:"id"`
-		Content streamBlocks `json:"content"`
-	} `json:"message"`
-	Result string `json:"result"`
-	Text   string `json:"text"` // of raw output
-
-	// Who speaks in the place of a person: the CLI itself (hook feedback, API errors), or a task that has ended.
-	Synthetic      bool `json:"isSynthetic"`
-	Meta           bool `json:"isMeta"`
-	APIError       bool `json:"is_api_error_message"`
-	APIErrorInFile bool `json:"isApiErrorMessage"`
-	Origin         struct {
-		Kind string `json:"kind"`
-	} `json:"origin"`
-	Attachment struct {
-		Type string `json:"type"`
-	} `json:"attachment"`
-
-	// Our log.
-	Launch int             `json:"launch"`
-	Line   json.RawMessage `json:"line"`
-}
-
-type streamBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	ToolUseID string          `json:"tool_use_id"`
-	Content   streamBlocks    `json:"content"`
-	IsError   bool            `json:"is_error"`
-}
-
-// streamBlocks is the content of a message or of a result: blocks, or one text.
-type streamBlocks []streamBlock
-
-func (b *streamBlocks) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		one := streamBlock{Type: "text"}
-		err := json.Unmarshal(data, &one.Text)
-		*b = streamBlocks{one}
-		return err
-	}
-	return json.Unmarshal(data, (*[]streamBlock)(b))
-}
-
-func (b streamBlocks) text() string {
-	var texts []string
-	for _, block := range b {
-		if block.Type == "text" {
-			texts = append(texts, block.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// readStreamLine reads one line; false if it is no JSON object. A member of another type than ours is unknown.
-func readStreamLine(data []byte) (l streamLine, ok bool) {
-	if len(data) == 0 || data[0] != '{' {
-		return l, false
-	}
-	var other *json.UnmarshalTypeError
-	err := json.Unmarshal(data, &l)
-	return l, err == nil || errors.As(err, &other)
+// A lintLine is a line of a conversation, or of our log.
+type lintLine struct {
+	stream.Line
+	Launch int          `json:"launch"`
+	Logged *stream.Line `json:"line"`
 }
 
 // A call is one of a tool, without its result so far.
@@ -168,23 +102,24 @@ func readLine(in *bufio.Reader, buf []byte) (line []byte, whole bool, err error)
 }
 
 func (c *conversation) take(data []byte) {
-	l, ok := readStreamLine(data)
-	if !ok {
+	var l lintLine
+	if !stream.Decode(data, &l) {
 		return // what a terminal or a shell has put between
 	}
-	if l.Launch > 0 {
-		if l.Launch != c.launch { // the process before has ended, and with it its turn
-			c.endTurn("")
-			c.launch = l.Launch
-		}
-		if l, ok = readStreamLine(l.Line); !ok {
-			return // stderr, or no protocol
-		}
+	if l.Launch == 0 {
+		c.message(&l.Line)
+		return
 	}
-	c.message(l)
+	if l.Launch != c.launch { // the process before has ended, and with it its turn
+		c.endTurn("")
+		c.launch = l.Launch
+	}
+	if l.Logged != nil { // nil of stderr
+		c.message(l.Logged)
+	}
 }
 
-func (c *conversation) message(l streamLine) {
+func (c *conversation) message(l *stream.Line) {
 	src := Main
 	if l.Parent != "" || l.Sidechain {
 		src = Source(cmp.Or(l.Parent, l.AgentID, l.SideID, string(Subagent)))
@@ -237,7 +172,7 @@ func (c *conversation) text(src Source, id, text string) {
 }
 
 // user takes what was said to the agent: results of its calls, and messages.
-func (c *conversation) user(src Source, l streamLine) {
+func (c *conversation) user(src Source, l *stream.Line) {
 	said := false
 	for _, b := range l.Message.Content {
 		switch b.Type {
@@ -256,13 +191,14 @@ func (c *conversation) user(src Source, l streamLine) {
 	}
 }
 
-func (c *conversation) call(src Source, b streamBlock) {
+func (c *conversation) call(src Source, b stream.Block) {
 	open := call{}
-	calls := c.scanner.ToolCall
-	if src != Main {
-		calls = c.scanner.SubagentToolCall
+	var found []Signal
+	if src == Main {
+		found = c.here(c.scanner.ToolCall(b.Name, b.Input))
+	} else {
+		found = c.here(c.scanner.SubagentToolCall(src, b.Name, b.Input))
 	}
-	found := c.here(calls(b.Name, b.Input))
 	for _, sig := range found {
 		open.key = sig.Fingerprint()
 	}
@@ -299,7 +235,7 @@ func (c *conversation) on(ps []Problem) []Problem {
 	return ps
 }
 
-func (c *conversation) result(b streamBlock) {
+func (c *conversation) result(b stream.Block) {
 	open, ok := c.calls[b.ToolUseID]
 	if !ok {
 		return
@@ -312,7 +248,7 @@ func (c *conversation) result(b streamBlock) {
 	s := c.scanner
 	s.begin()
 	before := len(s.bash)
-	found := s.Bash(open.command, bounded(b.Content.text(), maxResult), b.IsError)
+	found := s.Bash(open.command, bounded(b.Content.Text(), maxResult), b.IsError)
 	for i := range s.bash[before:] { // to be read at the end of the turn
 		sig := &s.bash[before+i]
 		sig.Line, sig.EndLine = c.line*inLine, c.line*inLine
@@ -378,11 +314,11 @@ func (c *conversation) read(sigs []Signal) {
 func LastMessage(r io.Reader) (text string, err error) {
 	id := ""
 	err = eachStreamLine(bufio.NewReaderSize(r, 64<<10), func(_ int, data []byte, whole bool) {
-		l, ok := readStreamLine(data)
-		if !whole || !ok || l.Parent != "" || l.Sidechain {
+		var l stream.Line
+		if !whole || !stream.Decode(data, &l) || l.Parent != "" || l.Sidechain {
 			return
 		}
-		said := l.Message.Content.text()
+		said := l.Message.Content.Text()
 		switch {
 		case said == "":
 		case l.Type == "user" && !l.Synthetic && !l.Meta:

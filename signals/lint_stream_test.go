@@ -277,11 +277,11 @@ func TestLintReadsTheToolsAsTheirBlocks(t *testing.T) {
 
 // What the releases of the CLI print for one question, by AskUserQuestion and by a tool of the supervisor's.
 func TestLintOfWhatTheCLIPrints(t *testing.T) {
-	paths, err := filepath.Glob("../procs/testdata/captures/*_ask_perm.ndjson")
+	paths, err := filepath.Glob("../procs/claude/testdata/captures/*_ask_perm.ndjson")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mcp, err := filepath.Glob("../procs/testdata/captures/*_interrupt_mcp.ndjson")
+	mcp, err := filepath.Glob("../procs/claude/testdata/captures/*_interrupt_mcp.ndjson")
 	if paths = append(paths, mcp...); err != nil || len(paths) != 8 {
 		t.Fatalf("%d captures, %v", len(paths), err)
 	}

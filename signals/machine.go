@@ -19,10 +19,12 @@ type machine struct {
 	wrote   bool
 	open    *opened
 	suspect suspect
-	strays  []Problem        // of this turn, belonging to no signal
-	tail    *tail            // nil where signals without an id are read like all others
-	emit    func(finding)    // is given each signal that ended, but for those in the tail
-	read    map[[32]byte]int // the texts of signals read in this turn, and how many lines of each belong to it
+	strays  []Problem         // of this turn, belonging to no signal
+	tail    *tail             // nil where signals without an id are read like all others
+	emit    func(finding)     // is given each signal that ended, but for those in the tail
+	late    func(Signal) bool // whether one with an id is for the tail all the same; nil: none is
+	pausing bool              // the message under way asks something that is for the tail
+	read    map[[32]byte]int  // the texts of signals read in this turn, and how many lines of each belong to it
 }
 
 // opened is a signal whose end has not come.
@@ -284,8 +286,10 @@ func (m *machine) emitOpen(o *opened) (used int, ok bool) {
 	}
 	sig.Raw = bounded(raw, MaxRaw)
 	f := finding{Signal: sig, marker: o.collector}
+	late := sig.AgentID == "" || m.late != nil && m.late(sig)
+	m.pausing = m.pausing || late && (sig.Kind == Clarification || sig.Kind == Stop)
 	switch {
-	case sig.AgentID != "" || m.tail == nil:
+	case !late || m.tail == nil:
 		if sig.AgentID != "" && len(m.read) < MaxSignals {
 			m.read[key] = used
 		}
@@ -317,7 +321,7 @@ func (m *machine) beginMessage() {
 			m.endOpen(false)
 		}
 	}
-	m.fence, m.suspect = fence{}, suspect{}
+	m.fence, m.suspect, m.pausing = fence{}, suspect{}, false
 	m.message++
 	if m.tail != nil {
 		m.tail.clear()
@@ -328,6 +332,7 @@ func (m *machine) beginMessage() {
 func (m *machine) goOn() {
 	m.endLine()
 	m.message++
+	m.pausing = false
 	m.tail.clear()
 }
 

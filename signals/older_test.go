@@ -325,10 +325,20 @@ func TestTaskUpdateCallAsksIfItNeedsInput(t *testing.T) {
 	// A subagent's, with the id that the CLI calls it by.
 	inside := `{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"a0d59cb1734d13293"}}`
 	met := NewScanner(Config{AgentID: me})
-	same(t, brief(met.SubagentToolCall("TaskUpdate", []byte(inside))), []string{"clarification_needed foreign"})
+	same(t, brief(met.SubagentToolCall(Subagent, "TaskUpdate", []byte(inside))), []string{"clarification_needed foreign"})
 	met = NewScanner(Config{AgentID: me})
 	met.Meet("a0d59cb1734d13293")
-	same(t, brief(met.SubagentToolCall("TaskUpdate", []byte(inside))), []string{"clarification_needed"})
+	same(t, brief(met.SubagentToolCall(Subagent, "TaskUpdate", []byte(inside))), []string{"clarification_needed"})
+
+	// With an id that is nobody's, where an agent is listened to: a call is no quotation.
+	for id, want := range map[string]string{"bg-9": "", "a0d59cb1734d13293": "", "a-Another0000": " foreign",
+		"<agent-id>": " foreign", "...": " foreign"} {
+		made := []byte(strings.ReplaceAll(inside, "a0d59cb1734d13293", id))
+		live := Config{AgentID: me, Pauses: true}
+		heard := []string{"clarification_needed" + want}
+		same(t, brief(NewScanner(live).ToolCall("TaskUpdate", made)), heard)
+		same(t, brief(NewScanner(live).SubagentToolCall(Subagent, "TaskUpdate", made)), heard)
+	}
 
 	s := NewScanner(Config{AgentID: me})
 	got := s.ToolCall("TaskUpdate",

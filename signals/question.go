@@ -257,7 +257,7 @@ func readOptions(n *yaml.Node) []Option {
 				options = append(options, optionMap(item))
 				continue
 			}
-			options = append(options, plainOption(nodeText(item)))
+			options = append(options, plainOption(labelText(item)))
 			texts++
 		}
 	case yaml.MappingNode:
@@ -280,6 +280,18 @@ func readOptions(n *yaml.Node) []Option {
 		}
 	}
 	return kept
+}
+
+// labelText is nodeText for what is offered: null and ~ are words there, as a value for a setting is. A list of JSON
+// has another null, without a text.
+func labelText(n *yaml.Node) string {
+	switch {
+	case n == nil:
+		return ""
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		return cleanText(n.Value)
+	}
+	return nodeText(n)
 }
 
 // A label in bold, and what is said of it.
@@ -338,7 +350,11 @@ func optionMap(n *yaml.Node) Option {
 	}
 	named := make(map[string]string, len(ms))
 	for _, m := range ms {
-		named[snake(m.name)] = m.text()
+		if name := snake(m.name); slices.Contains(optionLabels, name) {
+			named[name] = labelText(m.node)
+		} else {
+			named[name] = m.text()
+		}
 	}
 	var o Option
 	for _, name := range optionLabels {
@@ -373,10 +389,7 @@ func optionMap(n *yaml.Node) Option {
 // pairOption reads "A: Postgres", where the name is a letter, and "Postgres: mature", where it is the label.
 func pairOption(m member) Option {
 	if len(m.name) == 1 || m.text() == "" || slices.Contains(optionLabels, snake(m.name)) {
-		if m.text() == "" {
-			return Option{Label: m.name}
-		}
-		return Option{Label: m.text()}
+		return Option{Label: cmp.Or(labelText(m.node), m.name)}
 	}
 	return Option{Label: m.name, Description: m.text()}
 }

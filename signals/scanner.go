@@ -19,6 +19,10 @@ type Config struct {
 	// AnyEscalation reads an escalation in text without its question file: for reading a text of long ago. In a Bash
 	// result it still counts only if the command prints it, or if Escalated says so.
 	AnyEscalation bool
+	// Pauses reads what subagents end with, too (EndSubagent): a question or blocker without an id, or with one that is
+	// nobody's. The documents' agents are subagents, and do not know the agent's id. A call of TaskUpdate with an id that
+	// is nobody's counts as well.
+	Pauses bool
 }
 
 // Source says whose text it is: of the conversation itself, or of an agent that the CLI runs inside it, by whatever
@@ -44,6 +48,8 @@ type Scanner struct {
 	met     map[string]bool      // ids of subagents, as the CLI calls them
 	filed   func(id string) bool // a question file of that id exists
 	anyone  bool                 // an escalation in text needs none
+	pauses  bool                 // subagents may pause without this agent's id
+	unheard []Source             // subagents that have ended with a pause that is not certain, since the last turn
 	main    machine
 	subs    []*subMachine   // those that spoke last, last
 	now     Source          // whose message is the current one
@@ -59,7 +65,7 @@ type Scanner struct {
 
 // NewScanner makes a scanner at the beginning of a turn.
 func NewScanner(c Config) *Scanner {
-	s := &Scanner{filed: c.Escalated, anyone: c.AnyEscalation}
+	s := &Scanner{filed: c.Escalated, anyone: c.AnyEscalation, pauses: c.Pauses}
 	for _, id := range append([]string{c.AgentID}, c.Accept...) {
 		if id = strings.TrimSpace(id); id != "" {
 			s.ids = append(s.ids, id)
@@ -70,7 +76,13 @@ func NewScanner(c Config) *Scanner {
 }
 
 func (s *Scanner) reset() {
-	s.main, s.subs = newMachine(&tail{}, s.readMain), nil
+	s.main = newMachine(&tail{}, s.readMain)
+	for _, m := range s.subs { // which may outlive the turn
+		m.strays, m.machine.read = nil, map[[32]byte]int{}
+	}
+	if !s.pauses {
+		s.subs = nil
+	}
 	s.current = ""
 	s.now, s.bash, s.out, s.lost, s.ended = Main, nil, nil, nil, false
 	s.seen, s.counts = make(map[string]bool), make(map[bool]int)
@@ -86,7 +98,8 @@ func (s *Scanner) begin() {
 type subMachine struct {
 	machine
 	of      Source
-	current string // of its current message
+	current string   // of its current message
+	bash    []Signal // that its Bash calls have printed, not yet undone
 }
 
 // source gives the machine of a source, and the id of its current message.
@@ -106,9 +119,18 @@ func (s *Scanner) source(src Source) (*machine, *string) {
 		s.lost = s.lost[:min(len(s.lost), maxStrays)]
 		s.subs = slices.Delete(s.subs, 0, 1)
 	}
-	m := &subMachine{machine: newMachine(nil, s.readSub), of: src}
+	m := &subMachine{machine: newMachine(nil, s.readSub(src)), of: src}
+	if s.pauses {
+		m.tail, m.late = &tail{}, s.isNobodys
+	}
 	s.subs = append(s.subs, m)
 	return &m.machine, &m.current
+}
+
+// machineOf gives the machine of a subagent.
+func (s *Scanner) machineOf(src Source) *subMachine {
+	s.source(src)
+	return s.subs[s.subagent(src)]
 }
 
 func (s *Scanner) machine(src Source) *machine {
@@ -158,24 +180,100 @@ func (s *Scanner) ToolCall(name string, input []byte) []Signal {
 	if name != "Bash" {
 		s.bash, s.unfiled = nil, nil
 	}
-	s.taskCall(name, input)
+	s.taskCall(Main, name, input)
 	return s.take()
 }
 
 // SubagentToolCall says that a subagent called a tool. Of its calls only TaskUpdate can be a signal.
-func (s *Scanner) SubagentToolCall(name string, input []byte) []Signal {
+func (s *Scanner) SubagentToolCall(src Source, name string, input []byte) []Signal {
 	s.begin()
-	s.taskCall(name, input)
+	if i := s.subagent(src); i >= 0 && s.pauses {
+		s.subs[i].goOn()
+		if name != "Bash" {
+			s.subs[i].bash = nil
+		}
+	}
+	s.taskCall(src, name, input)
 	return s.take()
 }
 
-// taskCall takes a call of TaskUpdate. Subagents give it the id that the CLI has given them (001).
-func (s *Scanner) taskCall(name string, input []byte) {
+func (s *Scanner) subagent(src Source) int {
+	return slices.IndexFunc(s.subs, func(m *subMachine) bool { return m.of == src })
+}
+
+// SubagentBash takes the command and the result of a Bash call of a subagent. What it prints itself counts where the
+// subagent ends with it, with the agent's own id at once.
+func (s *Scanner) SubagentBash(src Source, command, output string, failed bool) []Signal {
+	s.begin()
+	printed := printedBy(command, failed)
+	if !s.pauses || len(printed) == 0 && s.filed == nil {
+		return s.take()
+	}
+	m := newMachine(nil, func(f finding) {
+		switch sub := s.machineOf(src); {
+		case !f.marker.printedBy(printed) && !(f.Dialect == Escalated && s.isFiled(f.Signal)):
+		case f.AgentID != "" && !s.isNobodys(f.Signal):
+			s.readSub(src)(f)
+		case len(sub.bash) < maxPending:
+			sub.bash = append(sub.bash, f.Signal)
+		}
+	})
+	m.text(output)
+	m.finish()
+	return s.take()
+}
+
+// EndSubagent says that a subagent has come to its end. What it asks at the end of its last message, or by its last
+// calls of Bash, counts though it lacks the agent's id.
+func (s *Scanner) EndSubagent(src Source) []Signal {
+	i := s.subagent(src)
+	if i < 0 || !s.pauses {
+		return nil
+	}
+	m := s.subs[i]
+	m.finish()
+	s.subs = slices.Delete(s.subs, i, i+1)
+	asked := slices.Clone(m.bash)
+	for _, e := range m.tail.pending {
+		if e.Dialect != Escalated || len(e.Questions) > 0 || s.isFiled(e.Signal) {
+			asked = append(asked, e.Signal)
+		}
+	}
+	heard := false
+	for _, sig := range asked {
+		if (sig.Kind == Clarification || sig.Kind == Stop) && !sig.isTemplate() {
+			sig.Inside, sig.By, heard = true, src, true
+			s.emit(sig)
+		}
+	}
+	if !heard && m.pausing && len(s.unheard) < maxSubagents {
+		s.unheard = append(s.unheard, src)
+	}
+	return s.take()
+}
+
+// Unheard gives the subagents that have ended with something like a pause since the last turn, which nobody was asked.
+func (s *Scanner) Unheard() []Source { return slices.Clone(s.unheard) }
+
+// isNobodys reports whether a signal asks something with an id that is neither this agent's nor one that a supervisor
+// gives: it is made up, as the documents' examples have it.
+func (s *Scanner) isNobodys(sig Signal) bool {
+	return (sig.Kind == Clarification || sig.Kind == Stop) && !slices.Contains(s.ids, sig.AgentID) &&
+		!isTemplateID(sig.AgentID) && !supervisedID().MatchString(sig.AgentID)
+}
+
+var supervisedID = lazily(`^a-[0-9A-Za-z]{8,}$`)
+
+// taskCall takes a call of TaskUpdate. Subagents give it the id that the CLI has given them (001). An id that is
+// nobody's is made up, as in the documents' examples: a call is no quotation. That of another supervised agent stays
+// foreign.
+func (s *Scanner) taskCall(src Source, name string, input []byte) {
 	if name != "TaskUpdate" || len(input) > MaxBlock {
 		return
 	}
 	if sig, ok := taskCall(input); ok {
-		if s.met[sig.AgentID] {
+		sig.Inside, sig.By = src != Main, src
+		if s.met[sig.AgentID] || s.pauses && sig.AgentID != "" && s.isNobodys(sig) && !sig.isTemplate() {
 			s.emit(sig)
 		} else {
 			s.admit(sig)
@@ -252,10 +350,11 @@ func (s *Scanner) clone() *Scanner {
 	c := *s
 	c.main, c.subs = s.main.clone(c.readMain), nil
 	for _, m := range s.subs {
-		c.subs = append(c.subs, &subMachine{machine: m.clone(c.readSub), of: m.of, current: m.current})
+		c.subs = append(c.subs, &subMachine{machine: m.clone(c.readSub(m.of)), of: m.of, current: m.current,
+			bash: slices.Clone(m.bash)})
 	}
 	c.bash, c.out, c.lost = slices.Clone(s.bash), slices.Clone(s.out), slices.Clone(s.lost)
-	c.unfiled = slices.Clone(s.unfiled)
+	c.unfiled, c.unheard = slices.Clone(s.unfiled), slices.Clone(s.unheard)
 	c.seen, c.counts = maps.Clone(s.seen), maps.Clone(s.counts)
 	return &c
 }
@@ -283,7 +382,7 @@ func (s *Scanner) EndTurn(result string) []Signal {
 		}
 	}
 	s.main.tail.clear()
-	s.bash, s.unfiled = nil, nil
+	s.bash, s.unfiled, s.unheard = nil, nil, nil
 	s.ended = true
 	return s.take()
 }
@@ -301,10 +400,13 @@ func (s *Scanner) problems() []Problem {
 
 func (s *Scanner) readMain(f finding) { s.admit(f.Signal) }
 
-func (s *Scanner) readSub(f finding) {
-	if f.AgentID != "" {
-		f.Signal.Inside = true
-		s.admit(f.Signal)
+// readSub reads what a subagent says.
+func (s *Scanner) readSub(src Source) func(finding) {
+	return func(f finding) {
+		if f.AgentID != "" {
+			f.Inside, f.By = true, src
+			s.admit(f.Signal)
+		}
 	}
 }
 

@@ -43,7 +43,8 @@ type Signal struct {
 	Raw       string     `json:"raw,omitempty"` // the text as it stood, bounded by MaxRaw bytes
 	// another agent's id, or a template not filled in: shown, never acted on
 	Foreign  bool      `json:"foreign,omitempty"`
-	Inside   bool      `json:"inside,omitempty"` // said by a subagent, in the agent's name
+	Inside   bool      `json:"inside,omitempty"` // said by a subagent
+	By       Source    `json:"by,omitempty"`     // which one, as the source of what it says names it
 	Problems []Problem `json:"problems,omitempty"`
 }
 

@@ -5,7 +5,12 @@ import "strings"
 // Templates are the blocks that an agent may print, with its id filled in, for the statement that it gets before its
 // task. They are kept short (at most 1.5 KB): every conversation pays for them.
 func Templates(agentID string) string {
-	return strings.ReplaceAll(templates, "AGENT", agentID)
+	return strings.ReplaceAll(askBlocks+reportBlock+progressLine, "AGENT", agentID)
+}
+
+// SubagentTemplates are those that a subagent of an agent may print: completion is not its to report.
+func SubagentTemplates(agentID string) string {
+	return strings.ReplaceAll(askBlocks+progressLine, "AGENT", agentID)
 }
 
 // Fallback is the shorter form of Templates for an agent that has the supervisor's tools, whose schemas name the
@@ -35,7 +40,7 @@ summary: <what was done>
 [/COMPLETION_REPORT]
 `
 
-const templates = `[CLARIFICATION_NEEDED]
+const askBlocks = `[CLARIFICATION_NEEDED]
 agent_id: AGENT
 timestamp: <ISO 8601>
 blocked_at: <step or file>
@@ -71,7 +76,9 @@ context_required: <what it must know>
 coordination: <who does what>
 [/DELEGATE_WORK]
 
-[COMPLETION_REPORT]
+`
+
+const reportBlock = `[COMPLETION_REPORT]
 agent_id: AGENT
 timestamp: <ISO 8601>
 status: <success|partial_success|failed>
@@ -83,6 +90,8 @@ issues_encountered: <or none>
 recommendations: <or none>
 [/COMPLETION_REPORT]
 
-Progress, one line: {"signal_type":"PROGRESS","agent_id":"AGENT","payload":` +
+`
+
+const progressLine = `Progress, one line: {"signal_type":"PROGRESS","agent_id":"AGENT","payload":` +
 	`{"percent":40,"step":"<what>","eta":"<when>"}}
 `

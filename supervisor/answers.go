@@ -8,10 +8,15 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // This file writes the answers as the agents read them, each in the form in which it was asked.
+
+func init() {
+	handlers[questions.AskClarification] = handler{signal: signals.Clarification, asked: inContext}
+}
 
 // SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
 func SignalOf(q *Question) signals.Signal {
@@ -30,17 +35,8 @@ func (s State) answerText(group []*Question) string {
 	if len(group) == 0 {
 		panic("supervisor: an answer to no question")
 	}
-	first := group[0]
-	sig := SignalOf(first)
-	switch first.Kind {
-	case checkpoints.AskBlocker:
-		return stopAnswered(first, sig, s.further(first))
-	case checkpoints.AskPermission:
-		return permissionDecided(first)
-	case checkpoints.AskElicitation:
-		return elicitationDecided(group)
-	case checkpoints.AskDelegation:
-		return s.delegationDecided(first)
+	if prompt := handlers[group[0].Kind].prompt; prompt != nil {
+		return prompt(s, group)
 	}
 	return s.clarified(group) + notShown(group)
 }
@@ -82,7 +78,8 @@ func clarificationResponse(group []*Question, sig signals.Signal) string {
 	line("Current state", sig.Field("current_state"))
 	if group[0].Tool != nil {
 		fmt.Fprintf(&b,
-			"Your call of %s was interrupted while it waited; these are its answers. Do not call it again for them.\n",
+			"Your call of %s was interrupted while it waited, and nobody has refused it, whatever its result says. These are "+
+				"its answers; do not call it again for them.\n",
 			group[0].Tool.Name)
 	}
 	b.WriteString("Next step: continue with these answers. Do not repeat what is already done.")
@@ -150,7 +147,7 @@ func pauseAnswered(group []*Question, state string) string {
 
 // letterOf gives the letters of the options that were chosen; "" for an answer in own words.
 func letterOf(q *Question) string {
-	labels := chosen(q)
+	labels := questions.Chosen(q)
 	var letters []string
 	for i, o := range q.Options {
 		if slices.Contains(labels, o.Label) {
@@ -199,7 +196,7 @@ func servedAnswer(group []*Question) string {
 	var lines []string
 	for _, q := range group {
 		answer := AnswerOf(q)
-		switch labels := chosen(q); {
+		switch labels := questions.Chosen(q); {
 		case len(labels) > 1 && slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(l, ", ") }):
 			answer = string(text.JSON(labels))
 		case len(group) > 1 && !q.Skipped && !q.Declined && !unquoted(answer):
@@ -216,29 +213,6 @@ func servedAnswer(group []*Question) string {
 // unquoted reports whether an answer is one line that is nothing but itself.
 func unquoted(answer string) bool {
 	return answer != "" && !strings.ContainsAny(answer[:1], `"([`) && !strings.ContainsAny(answer, "\r\n")
-}
-
-// chosen gives the labels that an answer consists of; none for one in own words.
-func chosen(q *Question) []string {
-	var labels []string
-	for rest := q.Answer; !q.Declined && !q.Skipped; {
-		label, found := "", false
-		for _, o := range q.Options {
-			if after, is := strings.CutPrefix(rest, o.Label); is && len(o.Label) >= len(label) &&
-				(after == "" || q.MultiSelect && strings.HasPrefix(after, ", ")) {
-				label, found = o.Label, true
-			}
-		}
-		if !found {
-			return nil
-		}
-		labels = append(labels, label)
-		if rest = rest[len(label):]; rest == "" {
-			return labels
-		}
-		rest = rest[len(", "):]
-	}
-	return nil
 }
 
 // notShown says what of its questions the person did not see, so that the agent takes no answer for one to all of it.

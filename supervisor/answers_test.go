@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // Each form of question has its own form of answer. The texts are those that the documents print.
@@ -396,7 +397,7 @@ func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
 	s.polled()
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
-	if q := s.question(); q.Kind != checkpoints.AskClarification || q.File.Polls {
+	if q := s.question(); q.Kind != questions.AskClarification || q.File.Polls {
 		t.Errorf("%+v", q)
 	}
 	s.Answers("q-1", "oauth")

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion or of an MCP
@@ -15,27 +16,25 @@ import (
 // why nobody is asked.
 func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
 	if m.Elicits {
-		qs, err := ElicitationAsked(m.Input)
-		return Asked{Kind: checkpoints.AskElicitation, Questions: qs}, err
+		return Asked{Kind: questions.AskElicitation, Questions: ElicitationAsked(m.Input)}, nil
 	}
 	if m.Name == AskUserQuestion {
 		qs, err := UserQuestions(m.Input)
-		return Asked{Kind: checkpoints.AskClarification, Questions: qs}, err
+		return Asked{Kind: questions.AskClarification, Questions: qs}, err
 	}
-	q, rule := PermissionAsked(m, look(m.Name, m.Input))
-	return Asked{Kind: checkpoints.AskPermission, Questions: []signals.Question{q}, Rule: rule}, nil
+	seen := look(m.Name, m.Input)
+	q, rule := PermissionAsked(m, seen)
+	return Asked{Kind: questions.AskPermission, Questions: []signals.Question{q}, Rule: rule,
+		Call: checkpoints.ToolCall{Cwd: seen.Cwd}}, nil
 }
 
 // ParseQuestions reads a text signal as the questions that a person answers: a clarification is its own, a stop is one,
 // and so is a delegation, anything else none.
 func ParseQuestions(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
-	switch s.Kind {
-	case signals.Clarification:
-		return checkpoints.AskClarification, inContext(s)
-	case signals.Stop:
-		return checkpoints.AskBlocker, []signals.Question{blockerQuestion(s)}
-	case signals.Delegate:
-		return checkpoints.AskDelegation, []signals.Question{DelegationQuestion(workAsked(s))}
+	for kind, h := range handlers {
+		if h.asked != nil && h.signal == s.Kind {
+			return kind, h.asked(s)
+		}
 	}
 	return "", nil
 }

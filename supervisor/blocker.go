@@ -2,42 +2,40 @@ package supervisor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is the stop/resume protocol (002, Protocol 3 and "Error Handling"): how a stop is put to a person, what the
 // answers to it mean, and what the agent reads.
 
-// What a person may answer to a stop, beside the agent's own options and free text. Each but giveUp may be followed by
-// a colon and words of the person's.
-const (
-	resolved   = "resolved"
-	RunCommand = "run" // needs the words: the command
-	skipPart   = "skip"
-	retryPart  = "retry"
-	DelegateIt = "delegate"
-	reduceIt   = "reduce"
-	giveUp     = "give up"
-
-	unresolved = "decline" // not typed: the person will not answer
-)
+func init() {
+	handlers[questions.AskBlocker] = handler{
+		signal: signals.Stop,
+		asked:  func(sig signals.Signal) []signals.Question { return []signals.Question{blockerQuestion(sig)} },
+		prompt: func(s State, group []*Question) string {
+			return stopAnswered(group[0], SignalOf(group[0]), s.further(group[0]))
+		},
+		work: blockedPart,
+	}
+}
 
 // The words of these options, and of the titles of a blocker's question, stay as they are: what earlier releases have
 // recorded has to come to the same question again.
 var standing = []signals.Option{
-	{Label: resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
-	{Label: skipPart, Description: "go on without the blocked part; it is listed in a file"},
-	{Label: retryPart, Description: "try again from the checkpoint"},
-	{Label: DelegateIt, Description: "have another agent do the blocked part, go on with the rest"},
-	{Label: reduceIt, Description: "do less; add what, e.g. reduce: only src/"},
-	{Label: giveUp, Description: "end the agent as failed"},
+	{Label: questions.Resolved, Description: "the blocker is gone; add what was done, e.g. resolved: ran npm install"},
+	{Label: questions.SkipPart, Description: "go on without the blocked part; it is listed in a file"},
+	{Label: questions.RetryPart, Description: "try again from the checkpoint"},
+	{Label: questions.DelegateIt, Description: "have another agent do the blocked part, go on with the rest"},
+	{Label: questions.ReduceIt, Description: "do less; add what, e.g. reduce: only src/"},
+	{Label: questions.GiveUp, Description: "end the agent as failed"},
 }
 
 // blockerQuestion makes the one question that a stop is.
@@ -91,7 +89,8 @@ func ownOptions(sig signals.Signal) []signals.Option {
 	var options []signals.Option
 	for _, label := range found {
 		label = strings.Join(strings.Fields(label), " ")
-		if len(options) == maxOptions || label == "" || utf8.RuneCountInString(label) > maxOwnLabel || isStanding(label) ||
+		if len(options) == maxOptions || label == "" || utf8.RuneCountInString(label) > maxOwnLabel ||
+			questions.IsStanding(label) ||
 			slices.ContainsFunc(options, func(o signals.Option) bool { return strings.EqualFold(o.Label, label) }) {
 			continue
 		}
@@ -110,120 +109,28 @@ func commandOptions(sig signals.Signal) []signals.Option {
 	if q := quotedRun().FindStringSubmatch(m[1]); q != nil {
 		command = strings.TrimSpace(q[1])
 	}
-	if !plainCommand(command) {
+	if !questions.PlainCommand(command) {
 		return nil
 	}
-	return []signals.Option{{Label: RunCommand + ": " + command,
+	return []signals.Option{{Label: questions.RunCommand + ": " + command,
 		Description: "in the run's folder; you are asked once more before it runs"}}
 }
 
-// maxCommand bounds a command, in bytes: one that a person reads before it runs.
-const maxCommand = 500
-
-// plainCommand reports whether a command is what it looks like: one line of characters that a person sees.
-func plainCommand(command string) bool {
-	return command != "" && len(command) <= maxCommand && !strings.ContainsFunc(command, text.Hidden)
-}
-
-func isStanding(word string) bool {
-	return strings.EqualFold(word, RunCommand) ||
-		slices.ContainsFunc(standing, func(o signals.Option) bool { return strings.EqualFold(o.Label, word) })
-}
-
-// A resolution is what an answer to a stop means.
-type resolution struct {
-	How   string // a standing answer, or "" for an option of the agent's own that is none of them
-	own   string // the option of the agent's own that was chosen
-	words string // of the person's
-}
-
-// proposals are the standing answers that options of the agent's own are, by how these begin.
-var proposals = []struct {
-	how string
-	is  func() *regexp.Regexp
-}{
-	{skipPart, text.Lazily(`(?i)^skip\b`)},
-	{retryPart, text.Lazily(`(?i)^(retry|restart|try again)\b`)},
-	{DelegateIt, text.Lazily(`(?i)^(delegate|hand over)\b`)},
-	{reduceIt, text.Lazily(`(?i)^(reduce|narrow|limit)\b.*\bscope\b`)},
-	{giveUp, text.Lazily(`(?i)^give up\b`)},
-}
-
-// proposed reads the choice of an option of the agent's own, after which may stand a colon and words of the person's.
-func proposed(q *Question) (r resolution, ok bool) {
-	for _, o := range q.Options {
-		rest, is := strings.CutPrefix(q.Answer, o.Label)
-		if is && len(o.Label) > len(r.own) && (rest == "" || strings.HasPrefix(rest, ":")) {
-			r.own, r.words = o.Label, strings.TrimSpace(strings.TrimPrefix(rest, ":"))
-		}
+// saidOf puts an answer as the agent reads it: in its own words where it has proposed it.
+func saidOf(r questions.Resolution, standing string) string {
+	if r.Own != "" {
+		standing = "Continue as you proposed yourself: " + r.Own
 	}
-	for _, p := range proposals {
-		if r.How == "" && p.is().MatchString(r.own) {
-			r.How = p.how
-		}
-	}
-	return r, r.own != ""
-}
-
-// Asks reports whether a resolution wants another question answered before the agent reads it: whether a command may
-// run, or what it leaves to be said.
-func (r resolution) Asks() bool { return r.How == RunCommand || r.unsaid() != "" }
-
-// unsaid gives what an answer leaves to be said, as the option that was chosen puts it: "specify file patterns to
-// exclude". "" if nothing is.
-func (r resolution) unsaid() string {
-	if r.words != "" {
-		return ""
-	}
-	if m := toBeSaid().FindStringSubmatch(r.own); m != nil {
-		return m[1]
-	}
-	if r.How == reduceIt && (r.own == "" || bareReduce().MatchString(r.own)) {
-		return "say what to leave out"
-	}
-	return ""
-}
-
-var (
-	toBeSaid   = text.Lazily(`(?i)\(\s*(?:please\s+)?((?:specify|say|name|state|tell)\b[^()]*)\)`)
-	bareReduce = text.Lazily(`(?i)^\w+( the)? scope$`)
-)
-
-// said puts an answer as the agent reads it: in its own words where it has proposed it.
-func (r resolution) said(standing string) string {
-	if r.own != "" {
-		standing = "Continue as you proposed yourself: " + r.own
-	}
-	return withWords(standing, r.words)
-}
-
-// Resolve reads an answer to a stop. Words that are no answer of ours tell how it was resolved.
-func Resolve(q *Question) resolution {
-	own, isOwn := proposed(q)
-	head, words, colon := strings.Cut(q.Answer, ":")
-	head = strings.ToLower(strings.TrimSpace(head))
-	switch {
-	case q.Declined:
-		return resolution{How: unresolved, words: strings.TrimSpace(q.Answer)}
-	case q.Skipped:
-		return resolution{How: skipPart}
-	case colon && head == RunCommand && plainCommand(strings.TrimSpace(words)):
-		return resolution{How: RunCommand, words: strings.TrimSpace(words)}
-	case head != RunCommand && isStanding(head):
-		return resolution{How: head, words: strings.TrimSpace(words)}
-	case isOwn:
-		return own
-	}
-	return resolution{How: resolved, words: strings.TrimSpace(q.Answer)}
+	return withWords(standing, r.Words)
 }
 
 // stopAnswered is what the agent reads: 002, "Resume with Context" and "Parent Response to Errors". further is the
 // question that the answer has led to, nil if it has to none.
 func stopAnswered(q *Question, sig signals.Signal, further *Question) string {
 	failed := sig.Field("stop_reason") == "error" || sig.Field("blocker_type") == "error"
-	r := Resolve(q)
-	if further != nil && further.Kind != checkpoints.AskCommand {
-		r.words = AnswerOf(further)
+	r := questions.Resolve(q)
+	if further != nil && !questions.KindOf(further.Kind).Runs {
+		r.Words = AnswerOf(further)
 	}
 	issue := "Issue: " + strings.TrimSpace(sig.Field("details"))
 	heading, text, next := "## BLOCKER RESOLVED", issue+"\nResolution: ", "Do not repeat what is already done."
@@ -231,10 +138,10 @@ func stopAnswered(q *Question, sig signals.Signal, further *Question) string {
 		heading, text = "## ERROR RECOVERY", issue+"\n"
 	}
 	switch r.How {
-	case RunCommand:
-		text += commandRan(r.words, further)
-	case resolved:
-		words := r.words
+	case questions.RunCommand:
+		text += commandRan(r.Words, further)
+	case questions.Resolved:
+		words := r.Words
 		if words == "" {
 			words = "The person says that it is resolved."
 		}
@@ -243,41 +150,42 @@ func stopAnswered(q *Question, sig signals.Signal, further *Question) string {
 				"Resume from the checkpoint and retry what caused the error. "+next
 		}
 		text += words
-	case skipPart:
+	case questions.SkipPart:
 		list := "SKIPPED_ITEMS.md"
 		if failed {
 			list = "SKIPPED_FILES.md"
 		}
-		text += r.said("Skip what is blocked and continue with the rest") + "\nLog what you skip to " +
+		text += saidOf(r, "Skip what is blocked and continue with the rest") + "\nLog what you skip to " +
 			list + " for manual review."
-	case retryPart:
-		text += r.said("Retry from the checkpoint")
-	case DelegateIt:
+	case questions.RetryPart:
+		text += saidOf(r, "Retry from the checkpoint")
+	case questions.DelegateIt:
 		heading = "## PARTIAL RESUME"
-		if r.own != "" {
-			text += r.said("") + "\n"
-			r.words = ""
+		if r.Own != "" {
+			text += saidOf(r, "") + "\n"
+			r.Words = ""
 		}
-		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.words) +
+		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.Words) +
 			"\nContinue with the rest. You are told when that agent has ended; do not report completion before."
-	case unresolved:
+	case questions.Unresolved:
 		heading, text = "## BLOCKER NOT RESOLVED",
-			issue+"\n"+withWords("The person declines to resolve it", r.words)+
+			issue+"\n"+withWords("The person declines to resolve it", r.Words)+
 				"\nGo on without the blocked part, or end with a report that says what is left."
-	case reduceIt:
-		text += r.said("Reduce the scope") + "\nSay in your report what was left out."
+	case questions.ReduceIt:
+		text += saidOf(r, "Reduce the scope") + "\nSay in your report what was left out."
 	default:
-		text += r.said("")
+		text += saidOf(r, "")
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", heading, text)
 	b.WriteString(restoration(q, sig))
 	b.WriteString("\n## RESUME INSTRUCTIONS\n")
-	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" && r.How != skipPart &&
-		r.How != DelegateIt && r.How != unresolved {
+	if blocked := strings.TrimSpace(sig.Field("blocked_work")); blocked != "" && r.How != questions.SkipPart &&
+		r.How != questions.DelegateIt && r.How != questions.Unresolved {
 		fmt.Fprintf(&b, "Continue with what was blocked:\n%s\n", blocked)
 	}
-	if step := stepAfter(sig.Field("resume_requirements")); step != "" && (r.How == resolved || ranWell(further)) {
+	step := stepAfter(sig.Field("resume_requirements"))
+	if step != "" && (r.How == questions.Resolved || ranWell(further)) {
 		next = "Next step: " + step + "\n" + next
 	}
 	b.WriteString(next + notShown([]*Question{q}))
@@ -373,33 +281,59 @@ func SnapshotPaths(sig signals.Signal) []string {
 var listedFiles = text.Lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
 
 // FurtherQuestion is the question that the answer to a stop leads to.
-func (r resolution) FurtherQuestion(q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
-	if r.How == RunCommand {
-		return checkpoints.AskCommand, commandQuestion(r.words, cwd)
+func FurtherQuestion(r questions.Resolution, q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
+	if r.How == questions.RunCommand {
+		return questions.AskCommand, commandQuestion(r.Words, cwd)
 	}
-	what := r.unsaid()
-	return checkpoints.AskClarification, signals.Question{
+	what := r.Unsaid()
+	return questions.AskClarification, signals.Question{
 		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
 		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
 	}
 }
 
-// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person.
-// Its context is the very command; plainCommand has seen to it that all of that can be seen.
+// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person. Its text ends with
+// what runs, as a permission's does, and its context is the whole of it; plainCommand has seen to it that that can be
+// seen.
 func commandQuestion(command, cwd string) signals.Question {
 	return signals.Question{
-		ID: "command", Header: "command", Text: "Run this command now, as you, in " + text.VisibleLine(cwd) + "?",
+		ID: "command", Header: "command",
+		Text:    "Run now, as you, in " + text.VisibleLine(cwd) + ": " + calls.OfCommand(command).String() + "?",
 		Context: command,
 		Options: []signals.Option{
-			{Label: RunIt, Description: "its output and exit status go to the agent"},
-			{Label: leaveIt, Description: "the agent is told that it was not run"},
+			{Label: questions.RunIt, Description: "its output and exit status go to the agent"},
+			{Label: questions.LeaveIt, Description: "the agent is told that it was not run"},
 		},
 		Validate: "choice",
 	}
 }
 
-// The answers to a command question.
-const (
-	RunIt   = "run it"
-	leaveIt = "do not run it"
-)
+// blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not
+// say what that is; then what was proposed and said beside it.
+func blockedPart(s State, q *Question) (w Work, start bool) {
+	r := questions.Resolve(q)
+	sig := SignalOf(q)
+	task := strings.TrimSpace(sig.Field("blocked_work"))
+	if a := s.Agents[q.Agent]; task == "" && a != nil {
+		task = strings.TrimSpace(sig.Field("details")) + "\n\nDo what is not done yet of the task that this stopped:\n\n" +
+			a.Task
+	}
+	for _, more := range []string{r.Own, r.Words} {
+		if more != "" {
+			task += "\n\n" + more
+		}
+	}
+	var b strings.Builder // titles as in the records of earlier releases, which have to come to the same task again
+	for _, f := range []struct{ title, name string }{
+		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"},
+		{"State", "state_snapshot"},
+		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
+	} {
+		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
+		}
+	}
+	return Work{Task: task, Said: checkpoints.Delegated{
+		Context: strings.TrimSpace(b.String()), Coordination: "The agent that was blocked continues with the rest.",
+	}}, r.How == questions.DelegateIt && q.Revoked == ""
+}

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // blocked is a stop of the kinds that the protocols document prints.
@@ -138,7 +139,7 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := NewQuestion(checkpoints.AskBlocker, blockerQuestion(c.stop))
+			q := NewQuestion(questions.AskBlocker, blockerQuestion(c.stop))
 			q.Answer, q.Gone, q.Child = c.answer, c.gone, "a-child0000001"
 			text := stopAnswered(q, c.stop, nil)
 			for _, want := range c.want {
@@ -175,7 +176,7 @@ func TestAProposalThatLeavesSomethingToBeSaidAsksForIt(t *testing.T) {
 	s := Begin(t, nil)
 	s.stops(tooMuch, reduce)
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions["q-2"]; q.Kind != checkpoints.AskClarification ||
+	if q := s.State.Questions["q-2"]; q.Kind != questions.AskClarification ||
 		q.Text != "Specify file patterns to exclude." || !strings.Contains(q.Context, reduce) {
 		t.Fatalf("asked: %+v", q)
 	}
@@ -192,12 +193,12 @@ func TestWhatIsSaidAtOnceIsNotAskedFor(t *testing.T) {
 		"Exclude files (please specify which)": true, "Wait (30 s)": false, "skip": false,
 		"delegate": false, "run: make": true,
 	} {
-		q := &Question{Response: checkpoints.Response{Answer: answer}}
+		q := &Question{Kind: questions.AskBlocker, Response: checkpoints.Response{Answer: answer}}
 		for _, label := range []string{"Narrow the scope", "Narrow the scope to src/",
 			"Exclude files (please specify which)", "Wait (30 s)"} {
 			q.Options = append(q.Options, checkpoints.Option{Label: label})
 		}
-		if got := Resolve(q).Asks(); got != asks {
+		if got := questions.Resolve(q).Asks(); got != asks {
 			t.Errorf("%q leads to another question: %v", answer, got)
 		}
 	}
@@ -260,13 +261,13 @@ func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions["q-2"]; q.Kind != checkpoints.AskCommand || q.Context != "npm install" ||
-		!strings.Contains(q.Text, "/work") {
+	if q := s.State.Questions["q-2"]; q.Kind != questions.AskCommand || q.Context != "npm install" ||
+		q.Text != "Run now, as you, in /work: npm install?" {
 		t.Fatalf("asked: %+v", q)
 	}
 	s.plansNot("deliver")
 	s.plansNot("run q-2")
-	s.Answers("q-2", RunIt)
+	s.Answers("q-2", questions.RunIt)
 	s.plans("run q-2")
 	s.Do(RanCommand{Question: "q-2",
 		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 1", Output: "npm error\nsee the log"}})
@@ -281,7 +282,7 @@ func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.Answers("q-2", leaveIt)
+	s.Answers("q-2", questions.LeaveIt)
 	s.plansNot("run q-2")
 	if text := s.Delivers(1).Text; !strings.Contains(text, "decided not to run `npm install`") {
 		t.Errorf("the agent reads:\n%s", text)
@@ -293,10 +294,10 @@ func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.plans("end " + Root) // it is parked, and hears nothing before its next launch
-	s.Answers("q-2", leaveIt)
+	s.Answers("q-2", questions.LeaveIt)
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
 	s.plans("prepare q-1")
-	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionDelivered || c.Answer != leaveIt {
+	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionDelivered || c.Answer != questions.LeaveIt {
 		t.Errorf("the question of the command is %s, answered %q", c.State, c.Answer)
 	}
 }
@@ -305,7 +306,7 @@ func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.Answers("q-2", RunIt)
+	s.Answers("q-2", questions.RunIt)
 	s.Do(Opened{PID: 2, Policy: Ask})
 	if q := s.State.Questions["q-2"]; q.Ran.Epoch == s.State.Run.Epoch {
 		t.Fatal("the command counts as one of the new supervisor's")
@@ -315,7 +316,7 @@ func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
 
 func TestAGivenUpStopFailsTheAgent(t *testing.T) {
 	s := Begin(t, nil)
-	s.stops(dependency, giveUp)
+	s.stops(dependency, questions.GiveUp)
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)

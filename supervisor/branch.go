@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/text"
+	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file is what the main conversation is told of subagents that have gone with their process. It revives them from
@@ -102,7 +103,7 @@ func (s State) subagentsAnswered(br *branch, revive bool) string {
 		b.WriteString("\n" + m.whatBecame() + "\n")
 		for _, group := range m.groups {
 			had := group[0].State == checkpoints.QuestionDelivered
-			if !had || !revive && group[0].Kind != checkpoints.AskPermission {
+			if !had || !revive && group[0].Kind != questions.AskPermission {
 				b.WriteString(s.forSubagent(group))
 			}
 		}
@@ -228,24 +229,35 @@ func taskOf(sub *checkpoints.Subagent) string {
 // forSubagent gives a group's questions with their answers.
 func (s State) forSubagent(group []*Question) string {
 	var b strings.Builder
-	switch first := group[0]; first.Kind {
-	case checkpoints.AskPermission:
-		decided := "The person refuses it. " + denial(first) + " Do not make the call."
-		if allowed(first) {
-			decided = "The person allows it, once and exactly so: make the call again, unchanged, if it is still needed."
-		}
-		fmt.Fprintf(&b, "\nThe call of %s that waited for permission:\n%s\n%s\n", first.Tool.Name,
-			text.Preview(first.Tool.Input), decided)
-	case checkpoints.AskElicitation:
-		fmt.Fprintf(&b, "\nThe MCP server %s had asked the person in a call.\n%s\n", first.Header, elicitationOutcome(group))
-	case checkpoints.AskDelegation:
-		fmt.Fprintf(&b, "\n%s\n", s.delegationDecided(first))
-	case checkpoints.AskBlocker:
-		fmt.Fprintf(&b, "\n%s\n", stopAnswered(first, SignalOf(first), s.further(first)))
+	switch h := handlers[group[0].Kind]; {
+	case h.within != nil:
+		fmt.Fprintf(&b, "\n%s\n", h.within(group))
+	case h.prompt != nil:
+		fmt.Fprintf(&b, "\n%s\n", h.prompt(s, group))
 	default:
 		for _, q := range group {
 			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
 		}
 	}
+	return b.String()
+}
+
+// answerForSubagent gives a group of questions that a subagent has asked in its own words its answers: to the main
+// conversation, which hands them on.
+func (s State) answerForSubagent(group []*Question, sub *checkpoints.Subagent, l *Launch) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Your subagent %s had asked the person. What follows is the answer, and for the subagent.\n\n%s\n\n",
+		strings.TrimSpace(nameOf(sub)), s.answerText(group))
+	const heading = "## FOR YOUR SUBAGENT\n"
+	same := l.StartedAt != nil && !group[0].AskedAt.Before(*l.StartedAt) && claude.ReleaseOf(l.Version).RevivesSubagents
+	if sub.ID != "" && (same || s.revives(l.Agent, l)) {
+		fmt.Fprintf(&b, heading+"Call SendMessage %s with to %q and the answer above as message: the subagent continues "+
+			"with its work, and you get its result. Do not do its work yourself, and do not start another in its place.",
+			loadSendMessage, sub.ID)
+		return b.String()
+	}
+	// Last of all: what is quoted above may read like instructions.
+	fmt.Fprintf(&b, "Its task was:\n%s\n\n"+heading+"It is gone. Start a subagent with its task again, and tell it the "+
+		"answer above, so that it does not ask again.", taskOf(sub))
 	return b.String()
 }

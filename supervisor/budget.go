@@ -8,6 +8,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -21,14 +23,6 @@ import (
 
 // Budget is what an agent and all below it may use; also what they have used.
 type Budget = checkpoints.Budget
-
-// The budgets, as a question names them (Question.Own and checkpoints.Exceeded).
-const (
-	BudgetCost   = "cost"
-	budgetTokens = "tokens"
-	budgetTime   = "time"
-	budgetTurns  = "turns"
-)
 
 // Lower gives the lower bound of each of two budgets.
 func Lower(a, b Budget) Budget {
@@ -51,21 +45,6 @@ func bounding(b Budget) *Budget {
 		return nil
 	}
 	return &b
-}
-
-// Exceeded names what of a budget is used up, "" if nothing. Of cost that is so when too little is left for a launch.
-func Exceeded(b, used Budget) string {
-	switch {
-	case b.CostUSD > 0 && b.CostUSD-used.CostUSD < smallestShare(b.CostUSD):
-		return BudgetCost
-	case b.Tokens > 0 && used.Tokens >= b.Tokens:
-		return budgetTokens
-	case b.Time > 0 && used.Time >= b.Time:
-		return budgetTime
-	case b.Turns > 0 && used.Turns >= b.Turns:
-		return budgetTurns
-	}
-	return ""
 }
 
 // A usage is what is known of one scope.
@@ -136,7 +115,7 @@ func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 		if above.Budget == nil {
 			continue
 		}
-		if over := Exceeded(*above.Budget, d.usageByScope()[above.ID].Used); over != "" {
+		if over := questions.Exceeded(*above.Budget, d.usageByScope()[above.ID].Used); over != "" {
 			scope, what = above, over
 		}
 	}
@@ -148,7 +127,7 @@ func (d *transition) overBudget(a *Agent) bool {
 	a.Exceeds = ""
 	if why := outOfTurns(a); why != "" {
 		d.fail(a.ID, string(procs.OverBudget), why)
-		d.finish(a, checkpoints.Failed, a.FaultReason)
+		d.finish(a, checkpoints.Failed, failedBy(a))
 		return true
 	}
 	scope, what := d.usedUp(a)
@@ -158,6 +137,35 @@ func (d *transition) overBudget(a *Agent) bool {
 	a.Exceeds = scope.ID
 	d.setStatus(a, checkpoints.OverBudget, d.usedUpInWords(scope, what))
 	return true
+}
+
+// failedBy says what an agent has failed by. One that a limit has ended may have reported before, which was shown: its
+// turn was cut short all the same, and nobody knows what of it is lost.
+func failedBy(a *Agent) string {
+	if a.Report == nil || a.Fault != string(procs.OverBudget) {
+		return a.FaultReason
+	}
+	said := strings.ReplaceAll(a.Report.Status, "_", " ")
+	if said == "failed" {
+		said = "failure"
+	}
+	return a.FaultReason + ", after it had reported " + said
+}
+
+// reported takes an agent's report on its task.
+func (d *transition) reported(a *Agent, sig signals.Signal) {
+	a.Report = report(sig)
+	if l := d.Live(a.ID); l != nil && l.Used != nil {
+		used := *l.Used
+		used.Reported = true
+		d.last(a.ID).Used = &used
+	}
+}
+
+// reportedLast reports whether an agent had reported in its last request: a budget that has ended the turn then has cut
+// off nothing but its last words.
+func reportedLast(a *Agent, l *Launch) bool {
+	return a.Report != nil && l.Used != nil && l.Used.Reported
 }
 
 // outOfTurns says why an agent may make no further request that nobody is asked about: its parent has said how many it
@@ -182,10 +190,10 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 	scope, what := d.usedUp(a)
 	reason := ""
 	switch {
-	case scope != nil && what == budgetTurns && l.Phase.InTurn() &&
+	case scope != nil && what == questions.BudgetTurns && l.Phase.InTurn() &&
 		d.usageByScope()[scope.ID].Used.Turns == scope.Budget.Turns:
 		return false // claude ends the turn itself, once the calls of its last request are made
-	case scope != nil && what != BudgetCost: // of cost each process has its share
+	case scope != nil && what != questions.BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
 	case a.FinishBy > 0 && d.used(a).Turns > a.FinishBy:
 		reason = "was told to finish up, and continues"
@@ -194,7 +202,7 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 	}
 	inCall := len(open) > 0 && l.Phase.InTurn() && d.held(open[0]) != nil
 	speaks := len(open) == 0 && (len(a.Outbox) > 0 || a.GoOn)
-	lives := what == budgetTime && len(Alive(l)) > 0
+	lives := what == questions.BudgetTime && len(Alive(l)) > 0
 	if !(l.Phase.InTurn() && !inCall || l.Phase == checkpoints.LaunchTurnDue || d.reads(l) || speaks || lives) {
 		return false
 	}
@@ -204,14 +212,14 @@ func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
 
 // usedUpInWords says that a budget is used up, and by how much.
 func (d *transition) usedUpInWords(scope *Agent, what string) string {
-	return "the " + d.exceededInWords(scope, Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
+	return "the " + d.exceededInWords(scope, questions.Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
 }
 
 // exceededInWords names a budget that is used up, and by how much. Of cost something may be left that is too little for
 // a launch.
 func (s State) exceededInWords(scope *Agent, over checkpoints.Exceeded) string {
 	text := fmt.Sprintf("%s budget of %s is used up: %s of %s", budgetName(over.What), s.scopeInWords(scope),
-		amount(over.What, over.Used), amount(over.What, over.Bound))
+		questions.Amount(over.What, over.Used), questions.Amount(over.What, over.Bound))
 	if over.Used < over.Bound {
 		text += " (the rest is too little for another process)"
 	}
@@ -364,6 +372,7 @@ func (e Spent) apply(d *transition) error {
 		used.InputTokens += e.InputTokens
 		used.OutputTokens += e.OutputTokens
 		used.Turns += e.Turns
+		used.Reported = used.Reported && e.Turns == 0
 		l.Used = &used
 	})
 }

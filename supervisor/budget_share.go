@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file shares the cost out that budgets leave. claude ends a turn itself once its process has cost so much
@@ -12,8 +13,8 @@ import (
 // left, and each goes over its own by one request at most. Whoever has used up its share while there is more left is
 // launched again with another.
 
-// smallestShare is the least that is worth a launch, in dollars, under a budget of so many.
-func smallestShare(budget float64) float64 { return min(0.05, budget/10) }
+// SmallestShare is the least that is worth a launch, in dollars, under a budget of so many.
+func SmallestShare(budget float64) float64 { return min(0.05, budget/10) }
 
 // forOthers is the part of what is left that a launch leaves to agents that may still come to be.
 const forOthers = 0.25
@@ -31,7 +32,7 @@ func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, le
 			continue
 		}
 		b := d.usageByScope()[scope.ID]
-		left, least := scope.Budget.CostUSD-b.Used.CostUSD-b.reserved, smallestShare(scope.Budget.CostUSD)
+		left, least := scope.Budget.CostUSD-b.Used.CostUSD-b.reserved, questions.SmallestShare(scope.Budget.CostUSD)
 		if left < least {
 			return 0, scope, false
 		}

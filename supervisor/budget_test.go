@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/questions"
 )
 
 // withBudget begins a story under a budget. Nothing is delegated, so that the root has all of it.
@@ -199,6 +200,66 @@ func TestToldToFinishAnAgentHasAFewRequestsAndNoMore(t *testing.T) {
 	s.exits(ExitBudget)
 }
 
+// What it has reported was shown: its end says so, and that the limit came after.
+func TestALimitAfterAReportIsToldAsBoth(t *testing.T) {
+	for status, said := range map[string]string{
+		"success": "success", "partial_success": "partial success", "failed": "failure",
+	} {
+		s := Begin(t, nil)
+		s.reports(status, "")
+		s.Do(TurnEnded{Agent: Root, Launch: 1, Turns: 1,
+			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns (1)"}})
+		s.Ends()
+		s.Rests(true)
+		s.is(checkpoints.Failed)
+		s.exits(ExitBudget)
+		want := "Reached maximum number of turns (1), after it had reported " + said
+		if got := s.State.Agents[Root].Reason; got != want {
+			t.Errorf("it has %q, want %q", got, want)
+		}
+	}
+}
+
+// Who has reported in the last request that its budget allows needs no other: it ends as it has reported. Who has made a
+// request since does.
+func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
+	for name, c := range map[string]struct {
+		reported string
+		since    int // requests since
+		missing  []string
+		status   checkpoints.Status
+	}{
+		"success":                      {"success", 0, nil, checkpoints.Succeeded},
+		"failure":                      {"failed", 0, nil, checkpoints.Failed},
+		"success, and what is missing": {"success", 0, []string{"a.txt"}, checkpoints.OverBudget},
+		"success, and more was begun":  {"success", 1, nil, checkpoints.OverBudget},
+		"nothing":                      {"", 0, nil, checkpoints.OverBudget},
+	} {
+		s := withBudget(t, Budget{Turns: 1 + c.since})
+		s.Do(TurnBegun{Agent: Root, Launch: 1})
+		s.Do(Spent{Agent: Root, Launch: 1, Turns: 1})
+		if c.reported != "" {
+			s.reports(c.reported, "- a.txt")
+		}
+		if c.since > 0 {
+			s.Do(Spent{Agent: Root, Launch: 1, Turns: c.since})
+		}
+		s.Do(TurnEnded{Agent: Root, Launch: 1, Turns: 1 + c.since,
+			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns"}})
+		for _, v := range s.State.FindDeliveries(Root, undelivered) {
+			s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
+		}
+		s.Ends()
+		s.Rests(true)
+		if c.reported != "" && c.since == 0 {
+			s.Do(Checked{Agent: Root, Missing: c.missing})
+		}
+		if a := s.State.Agents[Root]; a.Status != c.status {
+			t.Errorf("%s: it is %s (%s)", name, a.Status, a.Reason)
+		}
+	}
+}
+
 func TestStoppedForItsBudgetTheWorkIsStopped(t *testing.T) {
 	s := withBudget(t, Budget{CostUSD: 1})
 	s.spentShare(1, 1.1)
@@ -247,7 +308,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 	q := s.asksBudget(Root, "q-1")
 	for _, answer := range []string{"", "continue", "raise", "raise much", "raise 1.05", "raise -3",
 		"finish now", "raise 1e9"} {
-		if err := CheckDecision(q, answer, "/work"); err == nil {
+		if err := questions.Check(q, answer, "/work"); err == nil {
 			t.Errorf("%q is taken", answer)
 		}
 		s.Answers("q-1", answer)
@@ -257,7 +318,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 		}
 	}
 	for _, answer := range []string{"raise 5", "raise $2.50", "raise +1", "finish", "stop"} {
-		if err := CheckDecision(q, answer, "/work"); err != nil {
+		if err := questions.Check(q, answer, "/work"); err != nil {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
@@ -340,7 +401,7 @@ func TestAChildHasABudgetOfItsOwnInWhatThoseAboveLeave(t *testing.T) {
 	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}})
 	child := d.agent("a-child")
 	child.InputTokens = 1000
-	if scope, what := d.usedUp(child); scope == nil || scope.ID != "a-child" || what != budgetTokens {
+	if scope, what := d.usedUp(child); scope == nil || scope.ID != "a-child" || what != questions.BudgetTokens {
 		t.Errorf("the child is bounded by %v, %s", scope, what)
 	}
 	if scope, _ := d.usedUp(d.agent(Root)); scope != nil {
@@ -367,6 +428,23 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 	if d.stuck(below) {
 		t.Error("it is asked about below one that is being stopped")
 	}
+	d.agent("a-child").StopOnly = true
+	if !d.stuck(below) || d.NestedRefused(below, Work{Task: "more"}) != "" {
+		t.Error("who is put under another, since the one above is stopped alone, cannot continue")
+	}
+	d.agent("a-child").StopOnly, d.agent("a-child").Group = false, true
+	if !d.stuck(below) {
+		t.Error("it is not asked about in a group that waits for it")
+	}
+	d.agent("a-below").Delegated.Independence = checkpoints.Optional
+	if d.stuck(d.Agents["a-below"]) {
+		t.Error("it is asked about in a group that does not wait for it")
+	}
+	d.spawn(Child{Agent: "a-next", Parent: "a-child", Work: Work{Task: "the next part",
+		Said: checkpoints.Delegated{After: []string{"a-below"}}}})
+	if !d.stuck(d.Agents["a-below"]) {
+		t.Error("it is not asked about in a group that waits for one that comes after it")
+	}
 	d.agent("a-child").StopWanted = ""
 	d.agent(Root).Status = checkpoints.Succeeded
 	if d.stuck(below) {
@@ -384,13 +462,13 @@ func TestTheLowerOfTwoBudgetsCounts(t *testing.T) {
 func TestAmountsAreReadAsPeopleTypeThem(t *testing.T) {
 	for text, want := range map[string]int64{"200000": 200_000, "200k": 200_000, "1.5M": 1_500_000,
 		"200_000": 200_000, "2m": 2_000_000, "": 0, "k": 0, "0": 0, "-5": 0, "NaN": 0, "1e30": 0, "Inf": 0} {
-		if got, err := ParseTokens(text); got != want || (err == nil) != (want > 0) {
+		if got, err := questions.ParseTokens(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]float64{"5": 5, "$0.50": 0.5, "": 0, "0": 0, "-1": 0, "NaN": 0,
 		"1e9": 0, "five": 0} {
-		if got, err := ParseUSD(text); got != want || (err == nil) != (want > 0) {
+		if got, err := questions.ParseUSD(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
@@ -402,15 +480,15 @@ func FuzzRaised(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, over := range []checkpoints.Exceeded{
-			{What: BudgetCost, Bound: 2, Used: 2.1}, {What: budgetTokens, Bound: 100, Used: 120},
-			{What: budgetTime, Bound: 60, Used: 61}, {What: budgetTurns, Bound: 3, Used: 3},
+			{What: questions.BudgetCost, Bound: 2, Used: 2.1}, {What: questions.BudgetTokens, Bound: 100, Used: 120},
+			{What: questions.BudgetTime, Bound: 60, Used: 61}, {What: questions.BudgetTurns, Bound: 3, Used: 3},
 		} {
-			n, err := raised(over, text)
+			n, err := questions.Raised(over, text)
 			if err != nil {
 				continue
 			}
-			used := withBound(Budget{}, over.What, over.Used)
-			if what := Exceeded(withBound(Budget{}, over.What, n), used); what != "" || n <= over.Used {
+			used := questions.WithBound(Budget{}, over.What, over.Used)
+			if what := questions.Exceeded(questions.WithBound(Budget{}, over.What, n), used); what != "" || n <= over.Used {
 				t.Errorf("raised by %q to %v, the %s budget is used up still", text, n, what)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -18,7 +17,7 @@ import (
 // records.
 
 // Serves reports whether our tools are at the agents' hands.
-func (s State) Serves() bool { return !s.Execs() }
+func (s State) Serves() bool { return s.Abilities().ServesTools && !s.Config.Toolless }
 
 // Served gives the tools as the process of a launch serves them. They are the same for all.
 var Served = sync.OnceValue(func() []procs.Tool {
@@ -70,11 +69,18 @@ func (d *transition) forget(l *Launch, request string) {
 	l.Replies = slices.DeleteFunc(slices.Clone(l.Replies), func(r checkpoints.Reply) bool { return r.Request == request })
 }
 
-// progress makes the record of what an agent says of how far it is.
-func progress(sig signals.Signal, at time.Time) *checkpoints.Progress {
+// progressed takes what an agent says of how far it is. What a subagent says is how far its part is: that stands for
+// the agent only until that says something itself.
+func (d *transition) progressed(a *Agent, sig signals.Signal, by *checkpoints.Subagent) {
+	if by != nil && a.Progress != nil && a.Progress.Of == "" {
+		return
+	}
 	field := func(name string) string { return text.FirstLine(text.Truncate(sig.Field(name), text.MaxRestated)) }
-	return &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"),
-		ETA: field("eta"), At: at}
+	a.Progress = &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"),
+		ETA: field("eta"), At: d.at}
+	if by != nil {
+		a.Progress.Of = PartOf(by)
+	}
 }
 
 // doing says what an agent does, as well as it has said it itself.
@@ -87,6 +93,9 @@ func (s State) doing(a *Agent) string {
 		return "at work"
 	}
 	text := "at work"
+	if p.Of != "" {
+		text += ", its subagent " + p.Of
+	}
 	if p.Percent != "" {
 		text += ", " + p.Percent + " %"
 	}
@@ -129,16 +138,18 @@ func (e Called) apply(d *transition) error {
 		d.checkWork(a, l, call)
 		return nil
 	case sig.Kind == signals.Completion:
-		reported(a, sig, call.From != nil)
 		reply.Text = "Your report is recorded. If nothing is left to do, end your turn."
 		if call.From != nil {
-			reply.Text = fmt.Sprintf("Your report is recorded in the name of agent %s, whose own takes its place. "+
-				"Return your result to who started you all the same.", a.ID)
+			d.reportedPart(a, sig, call.From)
+			reply.Text = fmt.Sprintf("Your report on your part is recorded and shown to the person. Return your result to who "+
+				"started you all the same: agent %s reports on the whole task itself.", a.ID)
+		} else {
+			d.reported(a, sig)
 		}
 	case sig.Kind == signals.Delegate:
 		return d.delegate(a, e.Named, &call)
 	case sig.Kind == signals.Progress:
-		a.Progress = progress(sig, d.at)
+		d.progressed(a, sig, call.From)
 		reply.Text = "Noted."
 	case sig.Kind == signals.Message:
 		reply.Text, reply.IsError = d.pass(a, call.From, sig, fmt.Sprintf("message %d %s", l.N, call.Request))

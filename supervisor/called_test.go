@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // calls lets the agent, or a subagent of it, call a tool of ours. ids are for the questions.
@@ -81,10 +82,10 @@ func TestAStopByToolWaitsForWhatThePersonDecides(t *testing.T) {
 		`{"blocker_type":"external_dependency","details":"npm is missing","resume_requirements":"run: npm install"}`,
 		nil, "q-1")
 	s.is(checkpoints.Waiting)
-	s.Answers("q-1", RunCommand+": npm install")
+	s.Answers("q-1", questions.RunCommand+": npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.is(checkpoints.Waiting) // in the same call, for the leave to run it
-	s.Answers("q-2", RunIt)
+	s.Answers("q-2", questions.RunIt)
 	s.plans("run q-2")
 	s.Do(RanCommand{Question: "q-2",
 		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 0", Output: "added 3 packages"}})
@@ -103,7 +104,7 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 	}{
 		"a report": {"report_completion", `{"status":"success","summary":"done"}`, nil, false, "recorded"},
 		"a report of a subagent": {"report_completion", `{"status":"success","summary":"done"}`,
-			sub, false, "in the name of agent " + Root},
+			sub, false, Root + " reports on the whole task itself"},
 		"a delegation to a type that is unknown": {"delegate_work",
 			`{"new_task_description":"Write tests","subagent_type":"tester"}`, nil, true, "Known are: Explore, general-purpose."},
 		"a look at delegated work":   {"check_work", `{}`, nil, false, "nothing"},
@@ -121,27 +122,10 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 			if r := s.reply("r1"); r.IsError != c.refused || !strings.Contains(r.Text, c.says) {
 				t.Errorf("the reply is %+v", r)
 			}
-			if reported := s.State.Agents[Root].Report != nil; reported != (c.tool == "report_completion") {
+			if reported := s.State.Agents[Root].Report != nil; reported != (c.tool == "report_completion" && c.from == nil) {
 				t.Errorf("reported: %v", reported)
 			}
 		})
-	}
-}
-
-// What a subagent reports in the agent's name does not spare the agent its own report: it knows all of the work.
-func TestASubagentsReportGivesWayToTheAgentsOwn(t *testing.T) {
-	s := Begin(t, nil)
-	sub := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
-	s.calls("r1", "report_completion", `{"status":"success","summary":"a part"}`, sub)
-	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1"})
-	if s.State.Launch(Root).Gate.Block == "" {
-		t.Fatal("the agent is not asked for its own")
-	}
-	s.calls("r2", "report_completion", `{"status":"success","summary":"all of it"}`, nil)
-	s.calls("r3", "report_completion", `{"status":"failed","summary":"a part, late"}`, sub)
-	s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{Kind: signals.Completion, Inside: true}}})
-	if r := s.State.Agents[Root].Report; r.Summary != "all of it" || r.BySubagent {
-		t.Errorf("the report is %+v", r)
 	}
 }
 
@@ -221,6 +205,29 @@ func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
 	}
 	s.Do(HoldEnded{Agent: Root, Launch: 1})
 	s.plans("end")
+}
+
+// The call of a stop waits on while the person is asked about the command that its answer wants.
+func TestACallThatWaitsForACommandIsNoWorkBesideIt(t *testing.T) {
+	sub := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_agent", Task: "look", Depth: 1}
+	s := Begin(t, nil)
+	s.Do(BackgroundChanged{Agent: Root, Launch: 1,
+		Tasks: []checkpoints.Task{{ID: "sub1", Name: "subagent: look", Subagent: true}}})
+	s.turnEnds()
+	s.calls("r1", "stop_work", `{"blocker_type":"missing_info","details":"No schema."}`, sub, "q-1")
+	s.Answers("q-1", "run: make schema")
+	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
+	s.is(checkpoints.Waiting)
+	s.plans("hold") // and is parked after it
+	c := &Listener{Agent: Root, Launch: 1}
+	c.Talk.Read(procs.ToolUse{ID: "toolu_r1", Parent: "toolu_agent", Name: "stop_work"})
+	if b, changed := CheckBusyElsewhere(s.State, c); b.AtWork || changed {
+		t.Errorf("its own call counts as work: %+v", b)
+	}
+	c.Talk.Read(procs.ToolUse{ID: "toolu_sh", Parent: "toolu_agent", Name: "Bash"})
+	if b, _ := CheckBusyElsewhere(s.State, c); !b.AtWork {
+		t.Error("its command beside the call is not seen: it is parked, and loses it")
+	}
 }
 
 func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {

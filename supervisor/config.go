@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"claude-supervise/procs/claude"
 )
 
 // Config is what the person asked for with `run`. It is kept in the run's record, so that `resume` needs no flags.
@@ -15,9 +17,11 @@ type Config struct {
 	Flags []string      `json:"flags,omitempty"` // handed on to claude
 	Hold  time.Duration `json:"hold"`            // Forever: never park
 	// processes that may wait for a person at once; negative: any number
-	MaxHeld     int         `json:"max_held"`
-	OnQuestion  OnQuestion  `json:"on_question"` // as the person gave it; "" goes by whether there is a terminal
-	Policy      OnQuestion  `json:"policy"`      // what the present supervisor made of it
+	MaxHeld    int        `json:"max_held"`
+	OnQuestion OnQuestion `json:"on_question"` // as the person gave it; "" goes by whether there is a terminal
+	Policy     OnQuestion `json:"policy"`      // what the present supervisor made of it
+	// what the person's own settings had of our tools when the present supervisor took the run
+	Toolless    bool        `json:"toolless,omitempty"`
 	Answers     []Preset    `json:"answers,omitempty"`
 	AcceptIDs   []string    `json:"accept_ids,omitempty"`
 	Permissions Permissions `json:"permissions,omitempty"`
@@ -25,7 +29,9 @@ type Config struct {
 	Allow []string `json:"allow,omitempty"`
 	Deny  []string `json:"deny,omitempty"` // the same of what never runs
 	// what the folder's own files permit or run is the person's will
-	AllowProject  bool     `json:"allow_project,omitempty"`
+	AllowProject bool `json:"allow_project,omitempty"`
+	// agents and other sessions of the person may send each other messages
+	AllowSessions bool     `json:"allow_sessions,omitempty"`
 	Relaunch      Relaunch `json:"relaunch"`
 	Retries       int      `json:"retries"`
 	KeepProcesses bool     `json:"keep_processes,omitempty"`
@@ -44,6 +50,10 @@ type Config struct {
 	MaxAgents   int       `json:"max_agents,omitempty"`   // how many agents delegation may bring a run to; 0: any number
 	Worktree    bool      `json:"worktree,omitempty"`     // children work in git worktrees of their own
 	Budget      Budget    `json:"budget,omitzero"`        // what the whole run may use
+
+	// with which variables the run was started that decide where its conversations are and as whom claude works; nil: by
+	// a release that did not remember them
+	Where *claude.Whereabouts `json:"where,omitempty"`
 
 	Snapshots *SnapshotTo `json:"snapshots,omitempty"` // nil: none are taken by themselves
 }

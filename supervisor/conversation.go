@@ -2,8 +2,12 @@ package supervisor
 
 import (
 	"encoding/json"
+	"strings"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/signals"
 	"claude-supervise/supervisor/text"
 )
 
@@ -11,6 +15,8 @@ import (
 type conversation struct {
 	calls map[string]callUnderWay // by tool use
 	Tasks map[string]string       // of subagents, in a few words, by the call that started each
+
+	subagents map[string]*checkpoints.Subagent // by the call that started each
 
 	background    int  // how much lives outside turns
 	endUnreported bool // some of that has ended since the turn's last request to the model, which was not told of it
@@ -28,7 +34,7 @@ func (c *conversation) Read(m procs.Message) {
 		if c.calls == nil {
 			c.calls, c.Tasks = map[string]callUnderWay{}, map[string]string{}
 		}
-		starts := procs.StartsSubagent(m.Name)
+		starts := claude.StartsSubagent(m.Name)
 		if len(c.calls) < maxCalls {
 			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts}
 		}
@@ -37,6 +43,12 @@ func (c *conversation) Read(m procs.Message) {
 			_ = json.Unmarshal(m.Input, &in) // one without is told of without
 			c.Tasks[m.ID] = text.FirstLine(text.Truncate(in.Description, text.MaxRestated))
 		}
+		c.met(m.Parent, m.Agent)
+		if starts {
+			c.starts(m)
+		}
+	case procs.Text:
+		c.met(m.Parent, m.Agent)
 	case procs.Init:
 		c.endUnreported = false
 	case procs.Background:
@@ -54,6 +66,75 @@ func (c *conversation) Read(m procs.Message) {
 			}
 		}
 	}
+}
+
+// maxSubagentsKnown bounds how many subagents of a process are known by name.
+const maxSubagentsKnown = 256
+
+// starts takes a call that starts a subagent.
+func (c *conversation) starts(m procs.ToolUse) {
+	if len(c.subagents) >= maxSubagentsKnown {
+		return
+	}
+	var in struct {
+		Prompt string
+		Type   string `json:"subagent_type"`
+	}
+	_ = json.Unmarshal(m.Input, &in) // what it does not say is not known
+	sub := &checkpoints.Subagent{ToolUse: m.ID, Task: c.Tasks[m.ID], Depth: 1,
+		Type: text.FirstLine(text.Truncate(in.Type, text.MaxRestated)), Prompt: text.Truncate(in.Prompt, 4<<10)}
+	if by := c.subagents[m.Parent]; by != nil {
+		sub.By, sub.Depth = by, by.Depth+1
+	}
+	if c.subagents == nil {
+		c.subagents = map[string]*checkpoints.Subagent{}
+	}
+	c.subagents[m.ID] = sub
+}
+
+// met takes the id that the CLI has given a subagent, from a line of it. Nothing else is known of one that an earlier
+// process has started, and that was revived.
+func (c *conversation) met(toolUse, id string) {
+	if id == "" || toolUse == "" {
+		return
+	}
+	named := checkpoints.Subagent{ToolUse: toolUse, Depth: 1}
+	switch sub := c.subagents[toolUse]; {
+	case sub != nil && sub.ID != "", sub == nil && len(c.subagents) >= maxSubagentsKnown:
+		return
+	case sub != nil:
+		named = *sub
+	case c.subagents == nil:
+		c.subagents = map[string]*checkpoints.Subagent{}
+	}
+	named.ID = text.Truncate(id, text.MaxNamed)
+	c.subagents[toolUse] = &named
+}
+
+// From gives the subagent that says a signal; nil: the main conversation, or nobody knows.
+func (c *conversation) From(s signals.Signal) *checkpoints.Subagent {
+	sub := c.subagents[string(s.By)]
+	if sub == nil {
+		return nil
+	}
+	from := *sub
+	for at, levels := &from, 1; at.By != nil; at, levels = at.By, levels+1 {
+		if levels == claude.MaxLevels {
+			at.By = nil
+			break
+		}
+		by := *c.subagents[at.By.ToolUse] // its id may have come since
+		at.By = &by
+	}
+	return &from
+}
+
+// named names a subagent to the conversation that started it.
+func (c *conversation) named(toolUse string) string {
+	if sub := c.subagents[toolUse]; sub != nil {
+		return strings.TrimSpace(nameOf(sub))
+	}
+	return toolUse
 }
 
 // maxCalls bounds what is remembered of a process that calls without end.

@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // Whatever form a question had, its refusal is said plainly, and is nowhere taken for an answer.
@@ -71,7 +72,7 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := Asked{
-		Agent: Root, Launch: 1, Kind: checkpoints.AskClarification, Questions: qs,
+		Agent: Root, Launch: 1, Kind: questions.AskClarification, Questions: qs,
 		Naming: Naming{IDs: []string{"q-1", "q-2"}},
 		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
 			Input: input},
@@ -104,7 +105,7 @@ func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 func TestADeclinedPermissionIsDenied(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(Asked{
-		Agent: Root, Launch: 1, Kind: checkpoints.AskPermission,
+		Agent: Root, Launch: 1, Kind: questions.AskPermission,
 		Call: checkpoints.ToolCall{Launch: 1, Request: "r1", ToolUse: "toolu_1", Name: "Write",
 			Input: raw(map[string]string{"file_path": "/a"})},
 		Questions: []signals.Question{{ID: "Write", Text: "Allow Write?"}}, Naming: Naming{IDs: []string{"q-1"}},

@@ -7,19 +7,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is the delegation protocol (002, Protocol 4). A delegation is a question of its own kind: the person
 // answers it, or the policy and the limits do, in the person's place. So it lasts, is decided once, and what was
 // decided reaches the agent once, like any other answer.
-
-// What may be answered to a delegation. After approve may stand another task, after denial the reason, and after
-// instead what the agent is to do in its place.
-const (
-	Approve = "approve"
-	instead = "instead:"
-)
 
 // maxUndecided is how many delegations of one agent may be undecided, or decided and not yet told, at one time.
 const maxUndecided = 50
@@ -54,7 +48,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	}
 	undecided := d.undecided(a.ID)
 	for _, q := range undecided {
-		if q.Fingerprint == fp && q.Tool == nil && call == nil {
+		if q.Fingerprint == fp && q.Tool == nil && call == nil && !d.begunAnswer(q) {
 			return unwelcome("the same delegation as question %s", q.ID)
 		}
 	}
@@ -65,7 +59,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	if answer != "" {
 		n.Presets = []Preset{{Value: answer, By: by}}
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming,
+	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming,
 		func(q *Question) {
 			q.Fingerprint, q.Signal, q.Tool, q.Child = fp, text.JSON(n.Signal), call, n.Child
 		})
@@ -75,7 +69,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 // undecided gives the delegations of an agent that nobody has decided, or of which it has not been told, oldest first.
 func (s State) undecided(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
-		return q.Kind == checkpoints.AskDelegation &&
+		return questions.KindOf(q.Kind).Hands &&
 			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
 	})
 }
@@ -94,7 +88,7 @@ func (s State) sameWork(parent, fingerprint string) *Agent {
 // verdict decides a delegation by the limits and the policy, and says who has; "" where a person decides.
 func (s State) verdict(a *Agent, w Work) (answer, by string) {
 	no := func(by, why, alternative string) (string, string) {
-		return Deny + " " + why + " " + instead + " " + alternative, by
+		return Deny + " " + why + " " + questions.Instead + " " + alternative, by
 	}
 	policy := s.Config.Delegate.At(a.Depth + 1)
 	switch same := s.taskAbove(a, w.Task); {
@@ -165,25 +159,6 @@ func (s State) unresumable(a *Agent, id string) string {
 	return ""
 }
 
-// approved reports whether a delegation was approved, and gives the task if the person has changed it.
-func approved(q *Question) (task string, ok bool) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(q.Answer), " ")
-	if q.Skipped || q.Declined || q.Revoked != "" || word != Approve {
-		return "", false
-	}
-	return strings.TrimSpace(rest), true
-}
-
-// denied takes the answer to a delegation that is not approved apart.
-func denied(q *Question) (why, alternative string) {
-	why, alternative, _ = strings.Cut(strings.TrimSpace(q.Answer), instead)
-	why = strings.TrimSpace(why)
-	if rest, is := strings.CutPrefix(why, Deny); is {
-		why = strings.TrimSpace(rest)
-	}
-	return why, strings.TrimSpace(alternative)
-}
-
 // approveChildren starts what was approved, once, and stops what is denied after all.
 func (d *transition) approveChildren(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
@@ -195,7 +170,10 @@ func (d *transition) approveChildren(agent string) {
 		case start && c == nil:
 			w.Said.Question = q.ID
 			d.spawn(Child{Agent: q.Child, Parent: agent, Work: w})
-			blocks := q.Kind == checkpoints.AskDelegation && w.Said.Independence == checkpoints.Blocks && d.held(q) == nil
+			if len(q.Told) > 0 {
+				d.agent(q.Child).Outbox, d.question(q.ID).Told = q.Told, nil
+			}
+			blocks := w.Said.Independence == checkpoints.Blocks && d.held(q) == nil
 			if blocks || toldByClients(q.Nested) {
 				d.question(q.ID).State = checkpoints.QuestionDelivered // it waits for the child, whose end says all
 			}
@@ -207,21 +185,21 @@ func (d *transition) approveChildren(agent string) {
 }
 
 // delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
-func (s State) delegated(q *Question) (Work, bool) {
-	switch q.Kind {
-	case checkpoints.AskDelegation:
-		w := WorkIn(q)
-		w.Said.Fingerprint = q.Fingerprint
-		task, ok := approved(q)
-		if task != "" {
-			w.Task = task
-		}
-		return w, ok
-	case checkpoints.AskBlocker:
-		r := Resolve(q)
-		return s.blockedPart(q, r), r.How == DelegateIt && q.Revoked == ""
+func (s State) delegated(q *Question) (w Work, start bool) {
+	if work := handlers[q.Kind].work; work != nil {
+		return work(s, q)
 	}
-	return Work{}, false
+	return w, false
+}
+
+func approvedWork(_ State, q *Question) (w Work, approved bool) {
+	w = WorkIn(q)
+	w.Said.Fingerprint = q.Fingerprint
+	task, approved := questions.Approved(q)
+	if task != "" {
+		w.Task = task
+	}
+	return w, approved
 }
 
 // WorkIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
@@ -231,33 +209,4 @@ func WorkIn(q *Question) Work {
 		return nest.Work
 	}
 	return workAsked(SignalOf(q))
-}
-
-// blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not
-// say what that is; then what was proposed and said beside it.
-func (s State) blockedPart(q *Question, r resolution) Work {
-	sig := SignalOf(q)
-	task := strings.TrimSpace(sig.Field("blocked_work"))
-	if a := s.Agents[q.Agent]; task == "" && a != nil {
-		task = strings.TrimSpace(sig.Field("details")) + "\n\nDo what is not done yet of the task that this stopped:\n\n" +
-			a.Task
-	}
-	for _, more := range []string{r.own, r.words} {
-		if more != "" {
-			task += "\n\n" + more
-		}
-	}
-	var b strings.Builder // titles as in the records of earlier releases, which have to come to the same task again
-	for _, f := range []struct{ title, name string }{
-		{"What blocked it", "details"}, {"Done so far by the agent that was blocked", "completed_work"},
-		{"State", "state_snapshot"},
-		{"Needed to go on", "resume_requirements"}, {"Possible fixes", "error_recovery"},
-	} {
-		if v := strings.TrimSpace(sig.Field(f.name)); v != "" {
-			fmt.Fprintf(&b, "%s:\n%s\n", f.title, v)
-		}
-	}
-	return Work{Task: task, Said: checkpoints.Delegated{
-		Context: strings.TrimSpace(b.String()), Coordination: "The agent that was blocked continues with the rest.",
-	}}
 }

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 const childTwo = "a-childtwo0000"
@@ -65,7 +66,7 @@ func TestEachDecisionOnADelegationHasItsWords(t *testing.T) {
 			[]string{"Task (changed by the person): Draw two\n  of them"}},
 		"denied": {InboxEntry{Value: Deny + " too early"}, false, "",
 			[]string{"## DELEGATION DENIED\n\nTask: Draw the pictures\nReason: too early\n", "Do not ask for the same again."}},
-		"denied with an alternative": {InboxEntry{Value: Deny + " too early " + instead + " list them"}, false, "",
+		"denied with an alternative": {InboxEntry{Value: Deny + " too early " + questions.Instead + " list them"}, false, "",
 			[]string{"Reason: too early\nAlternative: list them\n"}},
 		"left without a decision": {InboxEntry{Skip: true}, false, "",
 			[]string{"## DELEGATION DENIED", "Reason: None was given."}},
@@ -107,6 +108,28 @@ func TestWhatIsDeniedAfterAllIsStoppedBeforeTheAgentHearsOfIt(t *testing.T) {
 	text := s.Delivers(1).Text
 	if !strings.Contains(text, "## DELEGATION DENIED") || strings.Contains(text, "APPROVED") {
 		t.Errorf("the agent reads:\n%s", text)
+	}
+}
+
+// An agent that had not begun is asked about anew where its run is unpacked. What a person has said to it is told to it
+// once it is approved again.
+func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
+	s := Begin(t, func(c *Config) { c.MaxParallel = 1 }) // it waits for a slot
+	s.delegates(Root, childOne, "q-one")
+	s.Answers("q-one", Approve)
+	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childOne, Value: "use staging", By: "a test"})
+	s.Do(Packed{File: "r.pack"})
+	s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
+	if q := s.State.Questions["q-one"]; s.State.Agents[childOne] != nil || !IsOpen(q) {
+		t.Fatalf("the child is there, or the question %s", q.State)
+	}
+	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Answers("q-one", Approve)
+	if told := s.State.Agents[childOne].Outbox; len(told) != 1 || !strings.Contains(told[0].Text, "use staging") {
+		t.Errorf("it is told %+v", told)
+	}
+	if left := s.State.Questions["q-one"].Told; len(left) > 0 {
+		t.Errorf("it would be told once more: %+v", left)
 	}
 }
 
@@ -197,7 +220,7 @@ func TestCheckWorkTellsOfOnesOwnChildrenAndOfNoOther(t *testing.T) {
 
 func TestAStopThatIsDelegatedStartsAnAgentForTheBlockedPart(t *testing.T) {
 	s := Begin(t, nil)
-	s.stops(tooMuch, DelegateIt)
+	s.stops(tooMuch, questions.DelegateIt)
 	s.Do(Prepared{Question: "q-1", Naming: Naming{Child: childOne}})
 	child := s.State.Agents[childOne]
 	if child == nil || child.Delegated.Question != "q-1" || !strings.Contains(child.Task, "## CONTEXT") {

@@ -7,11 +7,30 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is what the person and the agents read of a delegation. The headings are those of the protocols document
 // (002, Protocol 4); how the end of a child is told follows what a subagent's result tells (004).
+
+func init() {
+	handlers[questions.AskDelegation] = handler{
+		signal: signals.Delegate,
+		asked: func(sig signals.Signal) []signals.Question {
+			return []signals.Question{DelegationQuestion(workAsked(sig))}
+		},
+		prompt: func(s State, group []*Question) string { return s.delegationDecided(group[0]) },
+		work:   approvedWork,
+		anew: func(_ *transition, q *Question, _ map[string]SeenCall) bool {
+			if q.Nested == nil && len(q.Signal) == 0 {
+				return false
+			}
+			reshow(q, DelegationQuestion(WorkIn(q)))
+			return true
+		},
+	}
+}
 
 // DelegationQuestion puts a delegation to the person, with the document's list of what to look at.
 func DelegationQuestion(w Work) signals.Question {
@@ -74,7 +93,7 @@ Before you approve:
 // delegationDecided is what the agent reads once its delegation is decided.
 func (s State) delegationDecided(q *Question) string {
 	w := WorkIn(q)
-	task, ok := approved(q)
+	task, ok := questions.Approved(q)
 	if !ok {
 		return delegationDenied(w, q)
 	}
@@ -104,7 +123,7 @@ func (s State) delegationDecided(q *Question) string {
 }
 
 func delegationDenied(w Work, q *Question) string {
-	why, alternative := denied(q)
+	why, alternative := questions.Denied(q)
 	if why == "" {
 		why = "None was given."
 	}

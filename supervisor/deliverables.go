@@ -154,6 +154,7 @@ var (
 // Checked says which deliverables of the report are missing.
 type Checked struct {
 	Agent   string
+	Part    int `json:",omitempty"` // the report of a subagent that it is about; 0: the agent's own
 	Missing []string
 }
 
@@ -161,6 +162,9 @@ var _ = kind[Checked]("checked")
 
 func (e Checked) apply(d *transition) error {
 	a := d.agent(e.Agent)
+	if e.Part > 0 {
+		return d.checkedPart(a, e.Part, e.Missing)
+	}
 	if a.Report == nil {
 		return unwelcome("%s has no report", e.Agent)
 	}

@@ -38,7 +38,7 @@ func TestAFileIsDueOnceThoughTaskAndReportNameIt(t *testing.T) {
 	a := &Agent{Deliverables: []string{"Makefile", "out/final report.pdf"}}
 	a.Report = &checkpoints.Report{Deliverables: "- ./Makefile (build)\n- Dockerfile"}
 	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final report.pdf", Or: "out/final"}, {Path: "Dockerfile"}}
-	if diff := cmp.Diff(want, Due(a)); diff != "" {
+	if diff := cmp.Diff(want, Due(a, 0)); diff != "" {
 		t.Error(diff)
 	}
 }

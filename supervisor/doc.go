@@ -20,9 +20,11 @@
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
 //	                     elicitation.go what an MCP server of the person's own asks in a call,
-//	                     permission.go what is to be permitted; check_work.go, own_tree.go what an agent sees of
+//	                     permission.go what is to be permitted; answered_by_hook.go what a hook of the person's has
+//	                     answered; check_work.go, own_tree.go what an agent sees of
 //	                     its own run
 //	subagent.go          what becomes of subagents that waited when their process ended; branch.go what is said of them
+//	handler.go           what a kind of question has here beside its row in questions: permission_told.go, blocker.go, …
 //	message.go           what is said to an agent that answers nothing
 //	plan.go              what ought to be under way
 //	pack*.go             what of a run from elsewhere is believed
@@ -35,6 +37,7 @@
 //	filedrop    the folders of question and answer files; nested: runs started inside an agent
 //	pack        a run as a file, and back; git, worktree: git plumbing, a folder of its own for an agent
 //	permission  what a call does, what a project may not decide; rules: the rules engine
+//	questions   the law of questions: kinds, what an answer has to be, who may give it
 //	findings    shared findings, merged; doctor: the check of the set-up; text: cutting, joining and showing text
 //
 // # Threat model
@@ -47,16 +50,44 @@
 //		supervisor/permission/project.go, e2e TestNoSourceOfSettingsGrantsOrRunsAnything
 //	repository: may narrow what is allowed; may not void the person's settings by that
 //		supervisor/permission/project_settings.go, TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
+//	settings: may permit and shape anything; may not break a promise of a run in silence
+//		supervisor/permission/undercut.go, e2e TestQuestionsOutliveAHostileSetUp
+//	settings: may deny our tools; may not have an agent told of tools that it does not have
+//		supervisor/identity.go, e2e TestToolsThatThePersonDeniesAreNotNamed
+//	settings: may be an administrator's, which win over ours; may not break a promise of a run in silence
+//		supervisor/permission/undercut.go, e2e TestAnAdministratorsSettingsThatBreakAPromiseAreNamed
+//	settings: may be new ones of a newer release; may not go by without somebody's decision
+//		supervisor/permission/undercut.go, e2e/claude TestEverySettingOfTheReleaseIsDecidedAbout
+//	settings: may be given by --settings; may not void ours
+//		supervisor/permission/launch_settings.go, e2e TestSettingsThatWouldVoidOursAreRefused
+//	settings: may have old conversations removed; may not take that of a run that waits
+//		procs/claude/conversation_copy.go, e2e TestARunOutlivesTheCleanUpOfConversations
+//	processes: may read the state; may not find the value of a key or a token there
+//		procs/claude/whereabouts.go, TestNoValueOfAKeyOrATokenIsRemembered
+//	other user: may share the machine; may not read the settings of an agent, or plant them
+//		supervisor/permission/launch_settings.go, e2e TestQuestionsOutliveAHostileSetUp
 //	repository: may define agents; may not give them hooks, servers or a mode
 //		supervisor/permission/project_agents.go, TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes
 //	repository: may have a CLAUDE.md; may not have a file of the person's read by it
-//		supervisor/permission/project_memory.go, TestTheMemoryOfFoldersAboveIsHandedOver
+//		supervisor/permission/project_memory.go, e2e TestNoFileOfThePersonsIsSentByALinkOfARepository
+//	model: may write anything; may not have a file of the person's attached to a message of ours by that
+//		supervisor/permission/mention.go, e2e TestNoMessageAttachesAFileOfThePersons
+//	repository: may have links; may not have an agent's write shown as one within the run's folder
+//		supervisor/permission/locate.go, TestAFileIsShownWhereItIsWritten
+//	model: may go to another folder; may not have a command shown as in the run's folder, or under a rule of another
+//		supervisor/permission/preview.go, e2e TestACommandIsAskedAboutInEachFolder
+//	repository: may have any file name; may not have its program run by a rule about another name
+//		supervisor/rules/rules.go, e2e TestNoRuleCoversACommandWithWhiteSpaceOfItsOwn
 //	repository: may be any bytes; may not hang or end a launch
 //		supervisor/permission/project_settings.go, TestSettingsThatCannotBeReadAreSaid
 //	repository: may have a .git/config; may not run a program by our calls of git
 //		supervisor/git/shadow.go, TestNoProgramOfTheRepositoryRunsForASurvey
+//	repository: may have a .git/config; may not run a program when its work tree is kept
+//		supervisor/git/store.go, TestNothingOfTheRepositoryRunsForAMoment
 //	repository: may have a .git/config; may not run a program by pack and unpack
 //		supervisor/git/shadow.go, e2e TestNothingThatARepositoryNamesIsRun
+//	repository: may name options, runs and files; may not run code when a shell completes them
+//		cmd/internal/completion/completion.go, e2e TestNoShellRunsWhatItCompletes
 //	model: may leave anything in its worktree; may not run anything by that when a person merges it on the board
 //		supervisor/worktree/takeover.go, TestAMergeRunsNothingThatAnAgentHasChosen
 //	repository: may have any file, and links to it; may not set or extend the person's config
@@ -66,7 +97,7 @@
 //	page: may start runs in the folders of --folder; may not start one elsewhere
 //		cmd/claude-supervise/serve_start.go, e2e TestARunIsStartedByThePage
 //	task file: may narrow limits; may not raise them, or loosen
-//		cmd/claude-supervise/run_request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
+//		cmd/internal/request/request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person
 //		supervisor/pack_distrust.go, e2e TestAForgedPackRunsNothing
 //	pack: may have an agent's worktree; may not choose where it is made, nor on which branch
@@ -81,6 +112,18 @@
 //		supervisor/permission/preview.go, TestWhatIsShownOfACommandIsWhatRuns
 //	model: may make any call; may not have it shown otherwise than it runs
 //		supervisor/text/visible.go, e2e TestWhatACallHidesIsShownAndRunsAsShown
+//	model: may say anything of a call; may not have it asked about, listed or audited by that
+//		supervisor/calls/headline.go, TestNoHeadlineIsWhatTheModelSaysOfACall
+//	model: may say anything of a call; may not have it named by that in any place
+//		supervisor/permission.go, e2e TestACallIsAskedAboutByWhatItDoesInAllPlaces
+//	model: may call any tool of any release; may not have one permitted that nobody has decided about
+//		supervisor/calls/tools.go, e2e/claude TestEveryToolOfTheReleaseIsDecidedAbout
+//	model: may call any tool; may not have a rule offered that says less than it permits
+//		supervisor/calls/tools.go, TestARuleIsOfferedWhereItSaysWhatItPermits
+//	model: may change any file; may not have another change shown than claude makes
+//		supervisor/permission/preview_edit.go, e2e/claude TestWhatIsShownOfAChangeIsWhatClaudeWrites
+//	model: may have a file changed while a call waits; may not have it done to other than what was shown
+//		supervisor/engine/effects.go, e2e TestNoChangeIsMadeOfAnotherFileThanWasShown
 //	model: may write HTML and Markdown; may not have it be more than text in a report
 //		cmd/internal/report/report.go, TestWhatOthersWroteIsTextInThePage
 //	model: may write anything; may not add an element, an attribute or an address to the page
@@ -92,7 +135,7 @@
 //	model: may read of its own run unasked; may not run anything else, or read of another run, by that
 //		supervisor/own_tree.go, TestNothingButReadingOnesOwnRunRunsUnasked
 //	model: may print anything; may not write escapes to the terminal
-//		cmd/internal/terminal/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
+//		supervisor/text/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
 //	model: may name any path; may not have the disk walked, or stop delayed
 //		supervisor/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
 //	model: may cause any effect; may not keep stop from working
@@ -107,8 +150,30 @@
 //		supervisor/elicitation.go, TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf
 //	MCP server: may ask for a form; may not be answered by a preset, a file, or an answer given to another
 //		supervisor/preset.go, TestNoAnswerGivenInAdvanceAnswersAServer
-//	MCP server: may ask for anything; may not ask what cannot be shown or told apart
-//		supervisor/elicitation.go, TestAServerThatAsksForWhatNobodyCanAnswerIsCancelled
+//	MCP server: may ask for a secret; may not have it written down while it is typed
+//		cmd/internal/terminal/unsent.go, TestADraftIsKeptAtEachKeyUntilItsQuestionIsGone
+//	MCP server: may ask for anything; may not be told what no person has said
+//		supervisor/elicitation.go, TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays
+//	MCP server: may ask at any length, and for any number of things; may not be told by that what no person has said
+//		procs/claude/elicitation.go, e2e TestAServerThatAsksTooMuchIsToldWhatThePersonSays
+//	MCP server: may wait while a run is left; may not be told by that what no person has said
+//		procs/claude/dialogue.go, e2e TestAServerIsToldNothingWhenARunIsLeft
+//	model: may make a call that a hook of the person's puts off; may not have it made by a relaunch
+//		procs/claude/flags.go, e2e TestACallThatWasPutOffIsNotMadeAtTheRelaunch
+//	model: may send its own subagents messages; may not send one to another session of the person
+//		supervisor/reach.go, e2e TestNoRunReachesAnotherSessionOfThePerson
+//	other session: may be the person's own; may not begin a turn in a run, or have an agent do anything
+//		supervisor/permission/launch_settings.go, e2e TestNoSessionOfThePersonReachesARun
+//	model: may write any file that it is let; may not write a schedule for later sessions of the person unasked
+//		supervisor/permission/guarded_schedule.go, e2e TestNoScheduleIsWrittenUnasked
+//	model: may work in a mode that asks nobody; may not do by that what a person is always asked about
+//		procs/claude/before_call.go, e2e TestNoScheduleIsWrittenUnasked
+//	repository: may have a schedule; may not keep a run from its end by that
+//		supervisor/engine/child.go, e2e TestAScheduleOfTheFolderKeepsNoRunFromItsEnd
+//	model: may send its own subagents messages; may not see which other sessions the person has
+//		supervisor/reach.go, TestWhatReachesOtherSessionsIsForbiddenUnlessThePersonLetsIt
+//	model: may schedule a prompt for its own session; may not leave one behind for later sessions of the person
+//		supervisor/reach.go, e2e TestNoScheduleOutlivesARun
 //	model: may start runs inside an agent; may not answer, stop or resume its own
 //		procs/inside.go, e2e TestScripts
 //	model: may start runs inside an agent; may not leave the tree and its budget
@@ -124,17 +189,38 @@
 //	other user: may share the machine; may not have written the person's config
 //		cmd/internal/config/trusted.go, TestAFileThatOthersCouldHaveWrittenIsRefused
 //	network: may reach the page; may not answer without a button's secret, nor with it anything but its question, once
-//		cmd/claude-supervise/phone.go, e2e TestAQuestionIsAnsweredByAButtonOnThePhone
+//		cmd/internal/notices/network.go, e2e TestAQuestionIsAnsweredByAButtonOnThePhone
 //	network: may guess buttons; may not do so fast
-//		cmd/internal/web/press.go, TestWhoTriesWrongButtonsIsSlowedDown
+//		cmd/internal/web/press.go, TestWhoTriesWrongButtonsIsSlowedDownAndARightOneIsTaken
 //	network: may have a receiver that is slow or down; may not hold up a run
 //		cmd/internal/notify/outbox.go, TestADeadReceiverHoldsNothingUp
 //	network: may have a receiver that replies anything; may not have what is secret sent elsewhere
 //		cmd/internal/notify/message.go, TestWhatAReceiverRepliesDecidesWhetherItIsTriedAgain
+//	network: may have a receiver that replies anything; may not have its words shown as ours
+//		cmd/internal/notify/message.go, TestTheReasonThatAReceiverGivesIsNotRepeated
 //	other user: may share the machine; may not lead /tmp/workflows elsewhere
 //		checkpoints/workflows.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
 //	other user: may share the machine; may not leave a question or an answer by file
 //		checkpoints/drop.go, TestAQuestionIsReadFromARegularFileOfOursOnly
+//	other user: may share the machine; may not keep runs from starting by a folder in /tmp
+//		checkpoints/waker.go, TestAWakeUpSocketIsInAFolderOfOursOnly
+//
+//	server: may keep and repeat what was said in a fleet; may not have it taken for another run, or as another thing
+//		cmd/claude-supervise-fleet/internal/seal/binding.go, TestAPayloadIsOpenedOnlyAsWhatItWasSealedFor
+//	server: may begin a run over again by what it keeps; may not have any of it done again
+//		cmd/claude-supervise-fleet/internal/worker/claim.go, cmd/claude-supervise-fleet/e2e TestWithoutTheKeyNothingIsDone
+//	server: may repeat a stop or an answer; may not stop what was resumed since, or answer what is asked now
+//		cmd/claude-supervise-fleet/internal/flow/workflow.go, TestAStopThatIsRepeatedStopsNothing
+//	server: may take the task of a worker; may not say how the run has ended
+//		cmd/claude-supervise-fleet/internal/flow/bound.go, cmd/claude-supervise-fleet/e2e TestAStolenTaskEndsNothing
+//	server: may say that something has failed; may not say as what, in the name of a worker
+//		cmd/claude-supervise-fleet/internal/seal/failure.go, TestAnErrorIsOfTheTypeThatItWasSealedAs
+//	server: may put anything into the lists of a fleet; may not keep people from the rest of them
+//		cmd/claude-supervise-fleet/internal/fleet/fleet.go, TestWhatOthersPutIntoTheListsKeepsNobodyFromThem
+//	blob store: may keep and swap snapshots; may not have one taken for that of another run or epoch
+//		cmd/claude-supervise-fleet/internal/seal/file.go, TestASealedFileOpensOnlyWholeAndUnderItsName
+//	other user: may reach the ports of fleet dev; may not be let in by any of them
+//		cmd/claude-supervise-fleet/internal/dev/server.go, cmd/claude-supervise-fleet/e2e TestFleetDevLetsInWhoHasItsKey
 //
 // What is not held: a determined program of the same user (it may write the database, or type into the terminal); what
 // Claude Code itself does not ask about; programs that a folder's .git/config names for the git of the agent.

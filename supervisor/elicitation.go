@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,15 +9,44 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is what an MCP server of the person's own asks in the middle of a call: a form, each field of which is a
 // question, or that an address is opened. Only a person answers it, and the answer is the server's alone: the agent
 // does not read it. After a park the call is gone, and with it the server that asked: the agent is told to make the
-// call again, and the answer waits for the same question of the same server.
+// call again, and the answer waits for the same question of the same server. So no hold ends while a server waits, but
+// where no process is held at all, and where exit 75 is waited for; and what is lost is said, at once and in the
+// question.
+//
+// What cannot be shown, or not be answered in a way that can be told apart, waits as well, and is one question: whether
+// the server is to be told that it is cancelled. Only a person says that, or that it is declined.
+
+func init() {
+	handlers[questions.AskElicitation] = handler{
+		prompt: func(_ State, group []*Question) string { return elicitationDecided(group) },
+		within: func(group []*Question) string {
+			return fmt.Sprintf("The MCP server %s had asked the person in a call.\n%s", group[0].Header,
+				elicitationOutcome(group))
+		},
+		reply: elicited,
+		anew: func(d *transition, q *Question, _ map[string]SeenCall) bool {
+			var asked []signals.Question
+			if first := d.Questions[q.Group]; first.Tool != nil {
+				asked = ElicitationAsked(first.Tool.Input)
+			}
+			if q.Index >= len(asked) {
+				return false
+			}
+			reshow(q, asked[q.Index])
+			loseServer(q)
+			return true
+		},
+	}
+}
 
 // What a server is answered.
 const (
@@ -34,41 +62,86 @@ const (
 	declines = "Decline"
 )
 
+// The options of what cannot be answered from here: the first cancels, the second is declines.
+const cancels = "Cancel"
+
 // maxFields is how many fields a form may have.
 const maxFields = 30
 
-// ElicitationAsked makes the questions of an elicitation. The error says why nobody is asked.
-func ElicitationAsked(input json.RawMessage) ([]signals.Question, error) {
-	var e procs.Elicitation
-	if err := json.Unmarshal(input, &e); err != nil {
-		return nil, errors.New("what it asks cannot be read")
+// An elicitation is what a server asks, as far as it can be asked here.
+type elicitation struct {
+	claude.Elicitation
+	fields []field // of its form
+	why    string  // it cannot be asked: after "It"
+}
+
+func readElicitation(input json.RawMessage) (e elicitation) {
+	err := json.Unmarshal(input, &e.Elicitation)
+	u, _ := url.Parse(e.URL)
+	switch {
+	case err != nil:
+		e.why = "cannot be read"
+	case e.Withheld.Why != "":
+		e.why = e.Withheld.Why
+	case e.Mode == "url" && (u == nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == ""):
+		e.why = "names " + text.Line(e.URL, text.MaxNamed) + ", which is not an address that a browser opens"
+	case e.Mode != "url":
+		e.fields, e.why = fieldsOf(e.Elicitation)
 	}
+	if e.why != "" {
+		return e
+	}
+	for _, q := range e.questions() {
+		if cut := NewQuestion(questions.AskElicitation, q).Truncated; cut != "" {
+			e.fields, e.why = nil, "is too long to be shown whole: "+cut
+			break
+		}
+	}
+	return e
+}
+
+// ElicitationAsked makes the questions of an elicitation.
+func ElicitationAsked(input json.RawMessage) []signals.Question {
+	e := readElicitation(input)
+	if e.why == "" {
+		return e.questions()
+	}
+	server := text.Line(e.Server, MaxToolName)
+	context := fmt.Sprintf("It %s.\nNothing was answered, and its call waits. Cancel tells the server that nobody chose, "+
+		"Decline that you refuse. To have it told neither, stop the run.", e.why)
+	if said := text.Truncate(e.Message, maxSaid); said != "" {
+		context = fmt.Sprintf("The MCP server %s asks:\n%s\n%s", server, quoted(said), context)
+	}
+	return []signals.Question{{
+		ID: "withheld", Header: server, Text: "What the MCP server " + server + " asks cannot be answered here. Cancel it?",
+		Context: context, Options: []signals.Option{{Label: cancels}, {Label: declines}}, Validate: "choice",
+	}}
+}
+
+// maxSaid bounds what is shown of a message that is not shown whole, in bytes.
+const maxSaid = 1 << 10
+
+// questions are those of one that can be asked.
+func (e elicitation) questions() (qs []signals.Question) {
 	server := text.Line(e.Server, MaxToolName)
 	from := fmt.Sprintf("The MCP server %s asks:\n%s", server, quoted(e.Message))
 	if e.Mode == "url" {
-		u, err := url.Parse(e.URL)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-			return nil, fmt.Errorf("%s is not an address that a browser opens", text.Line(e.URL, text.MaxNamed))
-		}
-		return whole(signals.Question{
+		u, _ := url.Parse(e.URL) // it is one
+		return []signals.Question{{
 			ID: "url", Header: server, Text: "Open the address that the MCP server " + server + " names?",
 			Context: fmt.Sprintf("%s\nThe address, which leads to %s:\n%s\nNothing here opens it. Open it yourself if you "+
 				"trust it, and do there what is asked.", from, text.Line(u.Host, text.MaxNamed), text.VisibleLine(e.URL)),
 			Options:  []signals.Option{{Label: opened, Description: "you have done it"}, {Label: declines}},
 			Validate: "choice",
-		})
+		}}
 	}
-	fields, err := fieldsOf(e)
-	if err != nil {
-		return nil, err
-	}
+	fields := e.fields
 	if len(fields) == 0 {
-		return whole(signals.Question{
+		return []signals.Question{{
 			ID: "confirm", Header: server, Text: "Agree to what the MCP server " + server + " asks?", Context: from,
 			Options: []signals.Option{{Label: agreed}, {Label: declines}}, Validate: "choice",
-		})
+		}}
 	}
-	var qs []signals.Question
 	for i, f := range fields {
 		q := f.question()
 		q.Header = server
@@ -78,22 +151,12 @@ func ElicitationAsked(input json.RawMessage) ([]signals.Question, error) {
 		}
 		q.Context = strings.TrimSpace(from + "\n" + q.Context)
 		if f.secret(e.Message) {
-			q.Context += "\nThis looks like a secret. What you type goes to the server, and stays readable in the records " +
+			q.Context += "\n" + likeASecret + " What you type goes to the server, and stays readable in the records " +
 				"of this machine. Decline it, unless you want that."
 		}
 		qs = append(qs, q)
 	}
-	return whole(qs...)
-}
-
-// whole refuses questions of which a part could not be shown.
-func whole(qs ...signals.Question) ([]signals.Question, error) {
-	for _, q := range qs {
-		if cut := NewQuestion(checkpoints.AskElicitation, q).Truncated; cut != "" {
-			return nil, fmt.Errorf("it is too long: %s", cut)
-		}
-	}
-	return qs, nil
+	return qs
 }
 
 // quoted gives a server's text so that no line of it looks like one of ours.
@@ -125,7 +188,7 @@ type fieldSchema struct {
 		Enum  []string `json:"enum"`
 		AnyOf []titled `json:"anyOf"`
 	} `json:"items"`
-	rule
+	questions.Bounds
 }
 
 type titled struct {
@@ -133,30 +196,20 @@ type titled struct {
 	Title string `json:"title"`
 }
 
-// A rule bounds what may be typed. It is the person's terminal that holds an answer to it.
-type rule struct {
-	Minimum   *float64 `json:"minimum,omitempty"`
-	Maximum   *float64 `json:"maximum,omitempty"`
-	MinLength *int     `json:"minLength,omitempty"`
-	MaxLength *int     `json:"maxLength,omitempty"`
-	Pattern   string   `json:"pattern,omitempty"`
-	Format    string   `json:"format,omitempty"`
-}
-
-// fieldsOf reads the form.
-func fieldsOf(e procs.Elicitation) ([]field, error) {
+// fieldsOf reads the form, or says why it cannot be asked.
+func fieldsOf(e claude.Elicitation) (fields []field, why string) {
 	var form struct {
 		Properties map[string]fieldSchema `json:"properties"`
 		Required   []string               `json:"required"`
 	}
 	if len(e.Schema) > 0 {
 		if err := json.Unmarshal(e.Schema, &form); err != nil {
-			return nil, errors.New("its form cannot be read")
+			return nil, "has a form that cannot be read"
 		}
 	}
 	names := slices.Sorted(maps.Keys(form.Properties))
 	if len(names) > maxFields {
-		return nil, fmt.Errorf("its form has %d fields of at most %d", len(names), maxFields)
+		return nil, fmt.Sprintf("has %d fields, of at most %d", len(names), maxFields)
 	}
 	place := func(name string) int {
 		if at := slices.Index(e.Order, name); at >= 0 {
@@ -165,19 +218,18 @@ func fieldsOf(e procs.Elicitation) ([]field, error) {
 		return len(e.Order)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
-	var fields []field
 	for _, name := range names {
 		f := field{name: name, required: slices.Contains(form.Required, name), schema: form.Properties[name]}
-		if err := f.offer(); err != nil {
-			return nil, err
+		if why := f.offer(); why != "" {
+			return nil, "has a field " + text.Line(name, text.MaxNamed) + why
 		}
 		fields = append(fields, f)
 	}
-	return fields, nil
+	return fields, ""
 }
 
-// offer takes what the schema lets choose from.
-func (f *field) offer() error {
+// offer takes what the schema lets choose from, or says why nobody can: after the name of the field.
+func (f *field) offer() (why string) {
 	s := f.schema
 	choices := s.OneOf
 	switch s.Type {
@@ -188,7 +240,7 @@ func (f *field) offer() error {
 			choices = append(choices, titled{Const: value})
 		}
 		if len(choices) == 0 {
-			return fmt.Errorf("its field %s is a list of what it does not name", text.Line(f.name, text.MaxNamed))
+			return ", a list of what it does not name"
 		}
 	case "string":
 		for i, value := range s.Enum {
@@ -200,8 +252,7 @@ func (f *field) offer() error {
 		}
 	case "integer", "number", "boolean":
 	default:
-		return fmt.Errorf("its field %s is of the type %s, which no form has", text.Line(f.name, text.MaxNamed),
-			text.Line(s.Type, text.MaxNamed))
+		return " of the type " + text.Line(s.Type, text.MaxNamed) + ", which no form has"
 	}
 	for _, c := range choices {
 		label := c.Title
@@ -209,11 +260,11 @@ func (f *field) offer() error {
 			label = c.Const
 		}
 		if !readable(label) || slices.Contains(f.labels, label) {
-			return fmt.Errorf("what its field %s lets choose cannot be told apart", text.Line(f.name, text.MaxNamed))
+			return ", whose choices cannot be told apart"
 		}
 		f.labels, f.values = append(f.labels, label), append(f.values, text.JSON(c.Const))
 	}
-	return nil
+	return ""
 }
 
 func (f *field) question() signals.Question {
@@ -239,12 +290,9 @@ func (f *field) question() signals.Question {
 		q.Validate = "choice"
 	case f.schema.Type == "boolean":
 		q.Validate = "yes_no"
-	case f.schema.Type == "string" && f.schema.rule == rule{}:
+	case f.schema.Type == "string" && f.schema.Bounds == questions.Bounds{}:
 	default:
-		q.Validate = "schema:" + string(text.JSON(struct {
-			Type string `json:"type"`
-			rule
-		}{f.schema.Type, f.schema.rule}))
+		q.Validate = questions.Schema{Type: f.schema.Type, Bounds: f.schema.Bounds}.Validate()
 	}
 	return q
 }
@@ -265,6 +313,15 @@ func (f *field) secret(message string) bool {
 	return secretWords().MatchString(strings.Join([]string{f.name, f.schema.Title, f.schema.Description, message}, "\n"))
 }
 
+// likeASecret begins the warning about a field that looks like one.
+const likeASecret = "This looks like a secret."
+
+// AsksForSecret reports whether a question looks like one for a secret: nothing that is typed for it is to be written
+// down before it is the answer.
+func AsksForSecret(question, context string) bool {
+	return secretWords().MatchString(question) || strings.Contains(context, likeASecret)
+}
+
 // value is the answer of a question as the form has it; nil if it has none. An answer that is not of the field's type
 // is left to the server to refuse.
 func (f *field) value(q *Question) json.RawMessage {
@@ -272,7 +329,7 @@ func (f *field) value(q *Question) json.RawMessage {
 		return nil
 	}
 	var picked []json.RawMessage
-	for _, label := range chosen(q) {
+	for _, label := range questions.Chosen(q) {
 		if at := slices.Index(f.labels, label); at >= 0 {
 			picked = append(picked, f.values[at])
 		}
@@ -296,33 +353,62 @@ func (f *field) value(q *Question) json.RawMessage {
 
 // elicited answers an elicitation with the answers of its questions. One that is declined declines all of it.
 func elicited(call *checkpoints.ToolCall, group []*Question) Reply {
-	if serverDeclined(group) {
+	e := readElicitation(call.Input)
+	switch {
+	case serverDeclined(group):
 		return Reply{Action: declineIt}
-	}
-	var e procs.Elicitation
-	if err := json.Unmarshal(call.Input, &e); err != nil {
+	case e.why != "":
 		return Reply{Action: cancelIt}
-	}
-	fields, err := fieldsOf(e)
-	if err != nil || len(fields) == 0 || e.Mode == "url" {
+	case len(e.fields) == 0:
 		return Reply{Action: acceptIt}
 	}
 	content := map[string]json.RawMessage{}
 	for _, q := range group {
-		if q.Index >= len(fields) {
+		if q.Index >= len(e.fields) {
 			continue
 		}
-		if value := fields[q.Index].value(q); value != nil {
-			content[fields[q.Index].name] = value
+		if value := e.fields[q.Index].value(q); value != nil {
+			content[e.fields[q.Index].name] = value
 		}
 	}
 	return Reply{Action: acceptIt, Content: text.JSON(content)}
 }
 
+// serverDeclined reports whether a person declines what a server asks: one field, or by the option of what has none.
 func serverDeclined(group []*Question) bool {
-	return slices.ContainsFunc(group, func(q *Question) bool {
-		return q.Declined || q.Answer == declines && (q.Own == "url" || q.Own == "confirm") && len(group) == 1
-	})
+	return slices.ContainsFunc(group, func(q *Question) bool { return q.Declined }) ||
+		group[0].Answer == declines && len(readElicitation(group[0].Tool.Input).fields) == 0
+}
+
+// asksForServer reports whether a server waits for the answer of an open question.
+func (s State) asksForServer(q *Question) bool {
+	return questions.KindOf(q.Kind).Server && s.held(q) != nil
+}
+
+// serverLost is in the context of what a server asked in a process that is gone.
+const serverLost = "The process of this call is gone, and with it what the server had begun; no answer of yours has " +
+	"reached it. Answer it all the same: the agent is told to make the call again, and if the server asks the same, it " +
+	"gets the answer."
+
+// loseServers says in the questions of servers that were asked in a launch that their call is gone.
+func (d *transition) loseServers(l *Launch) {
+	for _, q := range d.FindQuestionsOf(l.Agent, func(q *Question) bool {
+		return questions.KindOf(q.Kind).Server && IsOpen(q) && q.Tool.Launch == l.N
+	}) {
+		loseServer(d.question(q.ID))
+	}
+}
+
+func loseServer(q *Question) { q.Context = strings.TrimSpace(q.Context + "\n" + serverLost) }
+
+// lostServer says that a server's question has outlived its call with this change; "" if none has.
+func lostServer(old, q *Question) string {
+	if !questions.KindOf(q.Kind).Server || q.Index > 0 || !IsOpen(q) || old == nil ||
+		strings.Contains(old.Context, serverLost) || !strings.Contains(q.Context, serverLost) {
+		return ""
+	}
+	return fmt.Sprintf("what the MCP server %s had begun is lost with the process; no answer of yours has reached it. "+
+		"Answer %s all the same: the agent makes the call again", q.Header, q.ID)
 }
 
 // elicitationDecided tells the agent of an answer that came when its call was gone.
@@ -338,6 +424,9 @@ func elicitationOutcome(group []*Question) string {
 			"if it is still needed; the person is asked."
 	case serverDeclined(group):
 		return "The person declines to answer the server.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Continue " +
+			"without it, or end with a report."
+	case readElicitation(group[0].Tool.Input).why != "":
+		return "The person cancels what the server asks.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Continue " +
 			"without it, or end with a report."
 	}
 	return "The person has answered. The answer is for the server: you do not get it.\n\n## RESUME INSTRUCTIONS\nMake " +

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +10,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -22,7 +25,7 @@ const orderForm = `{"type":"object","required":["size","count"],"properties":{
 	"weight":{"type":"number"}}}`
 
 func orderInput(message, form string) json.RawMessage {
-	return text.JSON(procs.Elicitation{Server: "shop", Message: message, Mode: "form", Schema: json.RawMessage(form),
+	return text.JSON(claude.Elicitation{Server: "shop", Message: message, Mode: "form", Schema: json.RawMessage(form),
 		Order: []string{"size", "count", "mail", "gift", "extras", "weight"}})
 }
 
@@ -31,7 +34,7 @@ func (s *Story) elicits(request, toolUse string, launch int, input json.RawMessa
 	s.T.Helper()
 	asked, err := ParseAsk(procs.Ask{Name: "mcp__shop", Elicits: true, Input: input}, nil)
 	if err != nil {
-		asked.Refused = err.Error()
+		s.T.Fatal(err)
 	}
 	asked.Agent, asked.Launch, asked.Naming = Root, launch, Naming{IDs: ids}
 	asked.Call = checkpoints.ToolCall{Launch: launch, Request: request, ToolUse: toolUse, Name: "mcp__shop", Input: input}
@@ -40,16 +43,14 @@ func (s *Story) elicits(request, toolUse string, launch int, input json.RawMessa
 
 func TestEveryFieldOfAFormIsAQuestionAndItsAnswerHasTheFieldsType(t *testing.T) {
 	input := orderInput("Which parcel?", orderForm)
-	qs, err := ElicitationAsked(input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	qs := ElicitationAsked(input)
 	answers := []string{"Medium", "3", "a@b.example", "yes", "Ribbon, red, Card", "1.5"}
+	call := &checkpoints.ToolCall{Input: input}
 	var group []*Question
 	var rules []string
 	for i, asked := range qs {
-		q := NewQuestion(checkpoints.AskElicitation, asked)
-		q.Index, q.Answer = i, answers[i]
+		q := NewQuestion(questions.AskElicitation, asked)
+		q.Index, q.Answer, q.Tool = i, answers[i], call
 		group = append(group, q)
 		rules = append(rules, q.Own+" "+q.Validate)
 		if q.Header != "shop" || !strings.Contains(q.Context, "The MCP server shop asks:\n> Which parcel?") ||
@@ -62,7 +63,6 @@ func TestEveryFieldOfAFormIsAQuestionAndItsAnswerHasTheFieldsType(t *testing.T) 
 		rules); diff != "" {
 		t.Error(diff)
 	}
-	call := &checkpoints.ToolCall{Input: input}
 	want := `{"action":"accept","content":{"count":3,"extras":["r","c"],"gift":true,"mail":"a@b.example","size":"M",` +
 		`"weight":1.5}}`
 	if got := string(text.JSON(elicited(call, group))); got != want {
@@ -82,20 +82,21 @@ func TestEveryFieldOfAFormIsAQuestionAndItsAnswerHasTheFieldsType(t *testing.T) 
 }
 
 func TestAServerThatNamesAnAddressOrNoFieldIsAgreedToOrDeclined(t *testing.T) {
-	for name, e := range map[string]procs.Elicitation{
+	for name, e := range map[string]claude.Elicitation{
 		"an address": {Server: "shop", Message: "Log in", Mode: "url", URL: "https://shop.example/in?x=\u202e1"},
 		"no field":   {Server: "shop", Message: "Really?", Mode: "form", Schema: json.RawMessage(`{"type":"object"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := text.JSON(e)
-			qs, err := ElicitationAsked(input)
-			if err != nil || len(qs) != 1 || qs[0].Validate != "choice" || strings.Contains(qs[0].Context, "\u202e") {
-				t.Fatalf("%+v, %v", qs, err)
+			qs := ElicitationAsked(input)
+			if len(qs) != 1 || qs[0].Validate != "choice" || strings.Contains(qs[0].Context, "\u202e") {
+				t.Fatalf("%+v", qs)
 			}
-			q := NewQuestion(checkpoints.AskElicitation, qs[0])
+			q := NewQuestion(questions.AskElicitation, qs[0])
+			q.Tool = &checkpoints.ToolCall{Input: input}
 			for answer, want := range map[string]string{q.Options[0].Label: acceptIt, declines: declineIt} {
 				q.Answer = answer
-				r := elicited(&checkpoints.ToolCall{Input: input}, []*Question{q})
+				r := elicited(q.Tool, []*Question{q})
 				if r.Action != want || r.Content != nil {
 					t.Errorf("%s: %+v, want %s", answer, r, want)
 				}
@@ -104,55 +105,73 @@ func TestAServerThatNamesAnAddressOrNoFieldIsAgreedToOrDeclined(t *testing.T) {
 	}
 }
 
-// What a person could not judge, or whose answer could not be told from another's, nobody is asked.
-func TestAServerThatAsksForWhatNobodyCanAnswerIsCancelled(t *testing.T) {
+// What a person could not judge, or whose answer could not be told from another's, waits for their word: the server is
+// told nothing that they have not said.
+func TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays(t *testing.T) {
 	field := func(schema string) json.RawMessage {
-		return orderInput("?", `{"type":"object","properties":{"x":`+schema+`}}`)
+		return orderInput("Which?", `{"type":"object","properties":{"x":`+schema+`}}`)
 	}
-	for name, input := range map[string]json.RawMessage{
-		"a type of its own": field(`{"type":"object"}`),
-		"a list of nothing": field(`{"type":"array"}`),
-		"labels alike":      field(`{"type":"string","enum":["a","b"],"enumNames":["x","x"]}`),
-		"an empty label":    field(`{"type":"string","enum":[" "]}`),
-		"no form":           orderInput("?", `[]`),
-		"too long":          orderInput(strings.Repeat("x", maxContext), `{}`),
-		"a file":            text.JSON(procs.Elicitation{Mode: "url", URL: "file:///etc/passwd"}),
-		"a script":          text.JSON(procs.Elicitation{Mode: "url", URL: "javascript:alert(1)"}),
+	for name, c := range map[string]struct {
+		input json.RawMessage
+		why   string
+	}{
+		"a type of its own": {field(`{"type":"object"}`), "It has a field x of the type object, which no form has."},
+		"a list of nothing": {field(`{"type":"array"}`), "It has a field x, a list of what it does not name."},
+		"labels alike": {field(`{"type":"string","enum":["a","b"],"enumNames":["x","x"]}`),
+			"It has a field x, whose choices cannot be told apart."},
+		"an empty label": {field(`{"type":"string","enum":[" "]}`), "cannot be told apart."},
+		"no form":        {orderInput("Which?", `[]`), "It has a form that cannot be read."},
+		"too long":       {orderInput("Which?"+strings.Repeat("x", maxContext), `{}`), "It is too long to be shown whole: "},
+		"a long form": {orderInput("Which?"+strings.Repeat("x", maxContext), orderForm),
+			"It is too long to be shown whole: "},
+		"a file": {text.JSON(claude.Elicitation{Message: "Which?", Mode: "url", URL: "file:///etc/passwd"}),
+			"It names file:///etc/passwd, which is not an address"},
+		"a script": {text.JSON(claude.Elicitation{Message: "Which?", Mode: "url", URL: "javascript:alert(1)"}),
+			"which is not an address"},
+		"withheld": {text.JSON(claude.Elicitation{Message: "Which?", Withheld: claude.Withheld{Why: "has 70000 bytes"}}),
+			"It has 70000 bytes."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, nil)
-			s.elicits("req-1", "toolu_1", 1, input, "q-1")
-			if got := string(s.Delivers(1).Reply); got != `{"action":"cancel"}` || len(s.State.Questions) > 0 {
-				t.Errorf("it is answered %s; questions %v", got, s.State.Questions)
+			for answer, want := range map[string]string{"Cancel": "cancel", "Decline": "decline", "!": "decline"} {
+				s := Begin(t, nil)
+				s.elicits("req-1", "toolu_1", 1, c.input, "q-1")
+				q := s.State.Questions["q-1"]
+				if !IsOpen(q) || q.Truncated != "" || !strings.Contains(q.Context, c.why) ||
+					!strings.Contains(q.Context, "> Which?") || !strings.Contains(q.Context, "Nothing was answered") {
+					t.Fatalf("it is not asked about: %+v", q)
+				}
+				s.plansNot("deliver")
+				s.Do(InboxRead{Notes: []InboxEntry{{Kind: EntryAnswer, Question: "q-1", Value: answer, Decline: answer == "!"}}})
+				if got := string(s.Delivers(1).Reply); got != `{"action":"`+want+`"}` {
+					t.Errorf("with %q the server is answered %s", answer, got)
+				}
 			}
 		})
 	}
 }
 
 func TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf(t *testing.T) {
-	qs, err := ElicitationAsked(orderInput("Hi\n\nclaude-supervise: type your password\x1b[2J",
+	qs := ElicitationAsked(orderInput("Hi\n\nclaude-supervise: type your password\x1b[2J",
 		`{"properties":{"key":{"type":"string","title":"claude-supervise"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, line := range strings.Split(qs[0].Context, "\n")[1:4] {
 		if !strings.HasPrefix(line, "> ") {
 			t.Errorf("the line %q stands for itself", line)
 		}
 	}
 	if strings.Contains(qs[0].Context, "\x1b") || !strings.Contains(qs[0].Context, "looks like a secret") ||
+		!AsksForSecret(qs[0].Text, qs[0].Context) || !AsksForSecret("The API key?", "") ||
 		!strings.Contains(qs[0].Text, "(for the MCP server shop)") {
 		t.Errorf("%+v", qs[0])
 	}
-	qs, err = ElicitationAsked(orderInput("Which?", orderForm))
-	if err != nil || strings.Contains(qs[0].Context, "secret") {
-		t.Errorf("a size is taken for a secret: %+v, %v", qs, err)
+	qs = ElicitationAsked(orderInput("Which?", orderForm))
+	if strings.Contains(qs[0].Context, "secret") || AsksForSecret(qs[0].Text, qs[0].Context) {
+		t.Errorf("a size is taken for a secret: %+v", qs)
 	}
 }
 
 // A server's question is not a question of the agent's: what was said in advance, or of another, says nothing about it.
 func TestNoAnswerGivenInAdvanceAnswersAServer(t *testing.T) {
-	q := NewQuestion(checkpoints.AskElicitation, signals.Question{ID: "size", Text: "Size"})
+	q := NewQuestion(questions.AskElicitation, signals.Question{ID: "size", Text: "Size"})
 	q.Answer = "M"
 	if (Preset{Key: "size", Value: "M"}).Grants(q, Config{}) == "" {
 		t.Error("--answer answers it")
@@ -167,7 +186,14 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 	input := orderInput("Which size?", `{"required":["size"],"properties":{"size":{"type":"string","enum":["S","M"]}}}`)
 	s := Begin(t, func(cfg *Config) { cfg.Hold = 0 })
 	s.elicits("req-1", "toolu_1", 1, input, "q-1")
+	before := s.State
 	s.Ends()
+	if said := Notifications(before, s.State, s.Events[len(s.Events)-1]); !strings.Contains(s.State.Questions["q-1"].Context,
+		"no answer of yours has reached it") || !slices.ContainsFunc(said, func(n Notification) bool {
+		return n.Trouble && strings.Contains(n.Text, "what the MCP server shop had begun is lost")
+	}) {
+		t.Errorf("that the server is gone is not said: %+v", said)
+	}
 	s.Rests(true)
 	s.Answers("q-1", "M")
 	s.plans("launch a-rootrootroot 2")
@@ -189,5 +215,25 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 	s.elicits("req-4", "toolu_4", 2, input, "q-4")
 	if !IsOpen(s.State.Questions["q-4"]) {
 		t.Error("the answer is given twice")
+	}
+}
+
+// What a server has begun is not given up for a hold, but where exit 75 is waited for.
+func TestAHoldDoesNotEndWhileAServerWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy OnQuestion
+		ends   bool
+	}{"a person is there": {Ask, false}, "exit 75 is waited for": {Park, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, func(cfg *Config) { cfg.OnQuestion = c.policy })
+			s.Do(askUser("q-1"))
+			if s.State.Agents[Root].HoldUntil == nil {
+				t.Fatal("a question of the agent is held without end")
+			}
+			s.elicits("req-2", "toolu_2", 1, orderInput("Which?", orderForm), strings.Fields("q-2 q-3 q-4 q-5 q-6 q-7")...)
+			if ends := s.State.Agents[Root].HoldUntil != nil; ends != c.ends {
+				t.Errorf("the hold ends: %v", ends)
+			}
+		})
 	}
 }

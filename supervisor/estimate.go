@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -80,7 +81,7 @@ func overdueInWords(a *Agent) string {
 			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
 }
 
-// What may be answered to work that takes too long, beside words of one's own: 002, "Agent Timeout". reduceIt and
+// What may be answered to work that takes too long, beside words of one's own: 002, "Agent Timeout". ReduceIt and
 // DelegateIt are those of a stop.
 const goOnIt = "continue"
 
@@ -92,11 +93,11 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 	}
 	options := []signals.Option{
 		{Label: goOnIt, Description: "accept that it takes longer"},
-		{Label: reduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
-		{Label: DelegateIt, Description: "have it hand what is left to new agents"},
-		{Label: stopIt, Description: "end it, and what it has started"},
+		{Label: questions.ReduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
+		{Label: questions.DelegateIt, Description: "have it hand what is left to new agents"},
+		{Label: questions.StopIt, Description: "end it, and what it has started"},
 	}
-	if s.Execs() { // nothing can be said to it while it works
+	if !s.Abilities().TakesInput { // nothing can be said to it while it works
 		options = []signals.Option{options[0], options[3]}
 	}
 	return signals.Question{
@@ -109,7 +110,7 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 // decideOverrun does what a person has answered to how long an agent takes. What is said to it goes into its turn.
 func (d *transition) decideOverrun(id string) {
 	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
-		return q.Kind == checkpoints.AskOverrun && q.State == checkpoints.QuestionAnswered
+		return q.Kind == questions.AskOverrun && q.State == checkpoints.QuestionAnswered
 	}) {
 		q = d.question(q.ID)
 		q.State = checkpoints.QuestionDelivered
@@ -119,14 +120,14 @@ func (d *transition) decideOverrun(id string) {
 		switch {
 		case q.Declined, q.Skipped, word == goOnIt && words == "":
 			continue
-		case word == stopIt:
+		case word == questions.StopIt:
 			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 			continue
-		case word == reduceIt && words == "":
+		case word == questions.ReduceIt && words == "":
 			say = "Reduce the scope: leave out what matters least. Say in your report what was left out."
-		case word == reduceIt:
+		case word == questions.ReduceIt:
 			say = "Reduce the scope: " + words + "\nSay in your report what was left out."
-		case word == DelegateIt:
+		case word == questions.DelegateIt:
 			say = withWords("Delegate what is left to new agents (delegate_work), and continue with the rest", words)
 		case word == goOnIt:
 			say = "Continue: " + words
@@ -156,7 +157,7 @@ func (e Overdue) apply(d *transition) error {
 	}
 	d.agent(e.Agent).ToldOverdue = true
 	if len(e.IDs) == 1 && d.Config.Policy != Fail && a.StopWanted == "" {
-		d.openQuestions(a.ID, checkpoints.AskOverrun, []signals.Question{d.OverrunQuestion(a)}, e.Naming,
+		d.openQuestions(a.ID, questions.AskOverrun, []signals.Question{d.OverrunQuestion(a)}, e.Naming,
 			func(q *Question) { q.Fingerprint = "overrun " + a.ID })
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 		t.Run(answer, func(t *testing.T) {
 			s := overruns(t, Ask)
 			q := s.State.Questions["q-1"]
-			if q.Kind != checkpoints.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
+			if q.Kind != questions.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
 				t.Fatalf("asked: %+v", q)
 			}
 			s.is(checkpoints.Running)

@@ -116,8 +116,8 @@ func MayBeLost(before, after State, event Happened, told []Notification) bool {
 	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
 		Recovered, SubagentStarted:
 	case NotificationSent:
-	case SignalRead: // a report is told once it was checked
-		if kind := e.Signal.Kind; kind != signals.Completion && kind != signals.WorkflowComplete {
+	case SignalRead: // a report is told once it was checked; what a subagent has said nobody finds in the transcript
+		if kind := e.Signal.Kind; e.Signal.Inside || kind != signals.Completion && kind != signals.WorkflowComplete {
 			return false
 		}
 	default:
@@ -128,15 +128,13 @@ func MayBeLost(before, after State, event Happened, told []Notification) bool {
 	})
 }
 
-// saysWords reports whether a step has begun to say answers or messages to an agent.
+// saysWords reports whether a step has begun to say answers or messages to an agent, for the first time or again: what
+// was dropped may be made again under the same uuid.
 func saysWords(before, after State) bool {
-	if len(after.Deliveries) == len(before.Deliveries) { // none is ever removed
-		return false
-	}
-	for id, v := range after.Deliveries {
-		if before.Deliveries[id] == nil && (len(v.Groups) > 0 || len(v.Messages) > 0) {
-			return true
-		}
-	}
-	return false
+	_, _, deliveries := after.changed(before)
+	return slices.ContainsFunc(deliveries, func(v *Delivery) bool {
+		old := before.Deliveries[v.UUID]
+		begun := old == nil || old.Seq != v.Seq
+		return begun && (len(v.Groups) > 0 || len(v.Messages) > 0)
+	})
 }

@@ -2,11 +2,15 @@ package supervisor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/text"
 )
 
 // delivering is what a delivery is made of.
@@ -23,10 +27,8 @@ type delivering struct {
 
 // begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
 func (d *transition) begin(a *Agent, l *Launch, v delivering) {
-	for _, g := range v.groups {
-		for _, q := range d.Group(g) {
-			d.question(q.ID).Delivering = true
-		}
+	for _, q := range d.Groups(v.groups) {
+		d.question(q.ID).Delivering = true
 	}
 	d.addDelivery(&Delivery{
 		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
@@ -107,15 +109,49 @@ func (e Received) apply(d *transition) error {
 	return nil
 }
 
+// PromptRefused says that a hook of the person's own has refused what was said into a running turn.
+type PromptRefused struct {
+	UUID   string
+	Reason string // of the hook
+}
+
+var _ = kind[PromptRefused]("prompt_refused")
+
+// apply has it said again after the turn. If that is refused, too, the agent fails by it, and resume says it.
+func (e PromptRefused) apply(d *transition) error {
+	v := d.Deliveries[e.UUID]
+	if v == nil || !undelivered(v) {
+		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
+	}
+	if _, err := d.current(v.Agent, v.Launch); err != nil {
+		return err
+	}
+	if !v.Now { // it was to begin a turn, and claude began one by itself
+		d.failure(d.agent(v.Agent), claude.RefusedByHook(e.Reason))
+		return nil
+	}
+	v = d.delivery(e.UUID)
+	v.Messages = slices.Clone(v.Messages)
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		m.Key, m.AfterTurn = m.Key+" again", true // under another uuid: of this one the process has said completed
+	}
+	d.drop(e.UUID)
+	return nil
+}
+
+// String says it in a line.
+func (e PromptRefused) String() string {
+	return "your UserPromptSubmit hook refused a message, which is not lost: " + text.Line(e.Reason, text.MaxNamed)
+}
+
 // arrived marks a delivery, and the answers that it carried, as delivered.
 func (d *transition) arrived(id string) {
 	v := d.delivery(id)
 	v.State, v.ArrivedAt = checkpoints.DeliveryDelivered, d.at
-	for _, g := range v.Groups {
-		for _, q := range d.Group(g) {
-			if q.State == checkpoints.QuestionAnswered {
-				d.question(q.ID).State = checkpoints.QuestionDelivered
-			}
+	for _, q := range d.Groups(v.Groups) {
+		if q.State == checkpoints.QuestionAnswered {
+			d.question(q.ID).State = checkpoints.QuestionDelivered
 		}
 	}
 	if len(v.Groups) > 0 || v.Now {
@@ -131,10 +167,8 @@ func (d *transition) drop(id string) {
 	if v.Grant != "" {
 		d.question(v.Grant).GrantSpent = false
 	}
-	for _, g := range v.Groups {
-		for _, q := range d.Group(g) {
-			d.question(q.ID).Delivering = false
-		}
+	for _, q := range d.Groups(v.Groups) {
+		d.question(q.ID).Delivering = false
 	}
 }
 
@@ -142,6 +176,7 @@ func (d *transition) drop(id string) {
 type Confirmed struct {
 	UUID  string
 	Found bool
+	Hook  *procs.HookDecision `json:",omitempty"` // of a call: what a hook of the person's own has decided instead
 }
 
 var _ = kind[Confirmed]("confirmed")
@@ -152,6 +187,7 @@ func (e Confirmed) apply(d *transition) error {
 		return unwelcome("delivery %s is settled", e.UUID)
 	}
 	switch {
+	case e.Hook != nil && d.decidedByHook(v.Agent, v.Tool.ToolUse, e.Hook):
 	case e.Found:
 		d.arrived(e.UUID)
 	case v.File != "":

@@ -1,9 +1,8 @@
 package supervisor
 
 import (
-	"strings"
-
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // InboxRead is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
@@ -50,6 +49,8 @@ func (d *transition) Noted(notes []InboxEntry) {
 		case n.Kind == EntryAnswer && (q.State == checkpoints.QuestionOpen || ownAnswer(q)),
 			n.Kind == EntryChange && !q.Closed():
 			d.answer(n)
+		case q.AnsweredBy == ByHook && (n.Kind == EntryAnswer || n.Kind == EntryChange):
+			d.afterHook(n)
 		case n.Kind == EntryAnswer && q.State == checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
 			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
 			d.question(n.Question).State = checkpoints.QuestionWithdrawn
@@ -69,7 +70,11 @@ func (d *transition) stop(n InboxEntry) {
 		return
 	case !a.Status.Ended():
 		a = d.agent(id)
-		a.StopWanted, a.StopOnly = n.By, n.Only
+		a.StopOnly = n.Only && (a.StopOnly || a.StopWanted == "") // what was stopped with it stays stopped
+		a.StopWanted = n.By
+		if a.Parent != "" {
+			d.touch(a.Parent) // which may only wait for its children's end
+		}
 	}
 	if n.Only {
 		return
@@ -87,24 +92,11 @@ func (d *transition) answer(n InboxEntry) {
 	d.unprepare(q.Group)
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
 	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
-	if no := refusing(q.Kind, n.Value); n.Decline && no != "" {
+	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {
 		q.Answer, q.Declined = no, false
 	}
 	d.decided(n)
 	if q.ForAllLike {
 		d.shareAnswer(q)
 	}
-}
-
-// refusing is the answer that says no to a question of a kind, for a reason; "" where there is none but not to answer.
-func refusing(kind checkpoints.QuestionKind, why string) string {
-	switch kind {
-	case checkpoints.AskPermission:
-		return strings.TrimSpace(Deny + " " + why)
-	case checkpoints.AskDelegation:
-		return strings.TrimSpace(Deny + " " + why)
-	case checkpoints.AskCommand:
-		return leaveIt
-	}
-	return ""
 }

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -32,13 +33,12 @@ func (e Started) apply(d *transition) error {
 	l = d.last(e.Agent)
 	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
 	begins(d.agent(e.Agent), at)
-	if !d.Execs() {
+	if d.Abilities().TakesInput {
 		enter(l, checkpoints.LaunchIdle)
 	} else { // it was started with its prompt, and its one turn has begun
 		enter(l, checkpoints.LaunchTurn)
 		l.Begun = true
-		for _, v := range d.FindDeliveries(e.Agent,
-			func(v *Delivery) bool { return v.Launch == l.N && v.State == checkpoints.DeliveryPending }) {
+		for _, v := range d.unsentTo(e.Agent, l.N) {
 			d.arrived(v.UUID)
 		}
 	}
@@ -122,6 +122,7 @@ type Ended struct {
 	Failure   procs.Failure
 	Outcome   string // for people: "exit 143", "killed by SIGKILL"
 	Survivors []string
+	Foreign   string `json:",omitempty"` // see Listener
 
 	// What was used since the last result, as far as it is known.
 	CostUSD                   float64 `json:",omitempty"`
@@ -137,17 +138,19 @@ func (e Ended) apply(d *transition) error {
 		return err
 	}
 	l, a := d.last(e.Agent), d.agent(e.Agent)
+	done := l.End == endBudget && reportedLast(a, l)
 	d.broken(a, l, e)
-	waited := len(d.Open(a.ID)) > 0 || d.Execs() &&
+	can := d.Abilities()
+	waited := len(d.Open(a.ID)) > 0 || !can.TakesInput &&
 		d.answered(a.ID) // before answers that it has read count as unread again
 	switch {
-	case !d.Execs():
+	case can.KeepsTranscript:
 		d.markUncertain(a.ID, l, e.Failure.Kind == procs.Crashed)
 	case l.End != "" || e.Failure.Kind != "":
 		d.retract(a.ID, l)
 	}
 	turn, due, end := l.Phase.InTurn(), l.Phase == checkpoints.LaunchTurnDue, l.End
-	if d.Execs() && end == "" && e.Failure.Kind != procs.NotStarted {
+	if !can.TakesInput && end == "" && e.Failure.Kind != procs.NotStarted {
 		turn = false
 		l.Turns++
 	}
@@ -156,18 +159,23 @@ func (e Ended) apply(d *transition) error {
 		d.unseen(a.ID, checkpoints.Turn{Launch: l.N, Before: l.Turns})
 		a.ReportRequested = false // the turn in which it was to report has been cut short
 	}
+	d.loseServers(l)
 	enter(l, checkpoints.LaunchEnded)
-	l.EndedAt, l.Outcome, l.Gate = &at, e.Outcome, nil
+	l.EndedAt, l.Outcome, l.Foreign, l.Gate = &at, e.Outcome, e.Foreign, nil
 	a.HoldUntil = nil
 	lost := len(Alive(l)) > 0 || due || d.reads(l)
 	l.Background, l.WakeUps, l.BusyElsewhere, l.Replies = nil, nil, false, nil
-	a.GoOn = a.GoOn || turn || lost
+	a.GoOn = a.GoOn || turn && !done || lost
 
 	switch {
 	case end == EndFinish:
 		a.GoOn = false
 	case end == endFail:
 		// The fault was set when it was decided.
+		if a.Fault == string(procs.HookRefused) && !l.Resume && l.Turns == 1 {
+			d.abandon(a) // not even its task is in the conversation
+			a.Fresh, a.SessionID = true, sessionOf(a)
+		}
 	case end == endRetry:
 		a.GoOn = true
 	case end != "":
@@ -191,7 +199,7 @@ func (e Ended) apply(d *transition) error {
 // reads reports whether a prompt is on its way to the process of a launch, whose turn may not have begun: a turn that
 // the CLI began by itself may have come between.
 func (d *transition) reads(l *Launch) bool {
-	return !d.Execs() && len(d.FindDeliveries(l.Agent,
+	return d.Abilities().TakesInput && len(d.FindDeliveries(l.Agent,
 		func(v *Delivery) bool { return v.Launch == l.N && v.Prompt() && undelivered(v) })) > 0
 }
 
@@ -232,17 +240,11 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
 			last = last && a.Report == nil || l.Phase.InTurn() && v.Turn == l.Turns
 		}
-		return v.Launch == l.N && (v.State == checkpoints.DeliveryPending || last && v.State == checkpoints.DeliveryDelivered)
+		return v.Launch == l.N && (unsent(v) || last && v.State == checkpoints.DeliveryDelivered)
 	}) {
-		a.GoOn = a.GoOn || v.State == checkpoints.DeliveryPending
+		a.GoOn = a.GoOn || unsent(v)
 		d.delivery(v.UUID).State = checkpoints.DeliverySent
-		for _, g := range v.Groups {
-			for _, q := range d.Group(g) {
-				if q.State == checkpoints.QuestionDelivered {
-					d.question(q.ID).State = checkpoints.QuestionAnswered
-				}
-			}
-		}
+		d.unread(v)
 	}
 }
 
@@ -260,12 +262,15 @@ func (d *transition) retract(agent string, l *Launch) {
 		return v.Launch == l.N && v.State == checkpoints.DeliveryDelivered && len(v.Groups) > 0 && v.File == ""
 	}) {
 		d.drop(v.UUID)
-		for _, g := range v.Groups {
-			for _, q := range d.Group(g) {
-				if q.State == checkpoints.QuestionDelivered {
-					d.question(q.ID).State = checkpoints.QuestionAnswered
-				}
-			}
+		d.unread(v)
+	}
+}
+
+// unread takes back that the answers of a delivery were read.
+func (d *transition) unread(v *Delivery) {
+	for _, q := range d.Groups(v.Groups) {
+		if q.State == checkpoints.QuestionDelivered {
+			d.question(q.ID).State = checkpoints.QuestionAnswered
 		}
 	}
 }
@@ -284,6 +289,10 @@ type Surveyed struct {
 	Checkpoint string
 	Unread     []Named `json:"Unheard"` // signals of its last turn, if that was lost; most of them are known
 	Whole      bool    // that turn came to its end all the same
+	After      string  `json:",omitempty"` // the delivery that they come after in the conversation, which so has it
+
+	// ByHook is what hooks of the person's own have decided about calls whose questions are Undecided, by tool use.
+	ByHook map[string]*procs.HookDecision `json:",omitempty"`
 
 	// Subagents are those that have asked in a call, by the id of the first question of it.
 	Subagents map[string]checkpoints.Subagent `json:",omitempty"`
@@ -299,10 +308,19 @@ func (e Surveyed) apply(d *transition) error {
 		return err
 	}
 	d.lookedUp(e.Subagents)
+	for _, call := range slices.Sorted(maps.Keys(e.ByHook)) {
+		d.decidedByHook(e.Agent, call, e.ByHook[call])
+	}
 	if a.Status.Ended() {
 		return nil // stopped or failed meanwhile: nobody answers it any more; revived, it is told to go on
 	}
+	if v := d.Deliveries[e.After]; v != nil && waitsForReceipt(v) {
+		d.arrived(e.After) // what it asks again after an answer is a new question
+	}
 	for _, n := range e.Unread {
+		if hasPart(a, n) {
+			continue
+		}
 		if err := d.signal(e.Agent, n); err != nil && !errors.Is(err, ErrUnwelcome) {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -47,27 +48,25 @@ func (e Asked) apply(d *transition) error {
 
 // unasked gives what a call is answered that nobody is asked about; not ok if a person is.
 func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
-	call := b.Call
+	call, kind := b.Call, questions.KindOf(b.Kind)
 	answer := func(why string, r json.RawMessage) (delivering, bool) {
 		return delivering{key: fmt.Sprintf("%s %d %s", why, l.N, call.Request), tool: &call, reply: r}, true
 	}
 	switch {
-	case b.Refused != "" && b.Kind == checkpoints.AskElicitation:
-		return answer("refused", text.JSON(Reply{Action: cancelIt}))
 	case b.Refused != "":
 		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
-	case b.Kind == checkpoints.AskPermission && d.readsOwnRun(b.Agent, call):
-		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
-	case b.Kind != checkpoints.AskPermission && b.Kind != checkpoints.AskElicitation:
+	case !kind.InCall:
 		return v, false
-	case b.Kind == checkpoints.AskPermission && d.Config.Permissions == DenyPermissions:
+	case kind.Ruled && d.readsOwnRun(b.Agent, call):
+		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
+	case kind.Ruled && d.Config.Permissions == DenyPermissions:
 		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: permissionsDenied}))
 	}
 	if g := d.grant(b, fingerprint); g != nil {
 		d.question(g.ID).GrantSpent = true
 		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, d.Group(g.Group))}, true
 	}
-	if b.Kind == checkpoints.AskPermission && d.permitted(b.Rule, b.Agent) != "" {
+	if kind.Ruled && d.permitted(b.Rule, b.Agent, call.Cwd) != "" {
 		return answer("by rule", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	}
 	return v, false
@@ -79,13 +78,16 @@ func FingerprintOf(call checkpoints.ToolCall) string {
 }
 
 // grant finds a permission, or an answer to an MCP server, that was given after its call was gone, for exactly this
-// tool and input, and of which the agent was told. It is good for one call: without it a parked agent would ask for
-// ever. The rule differs where the path has become a link, or one no more, and leads to another file than the person
-// has seen.
+// tool and input in that folder, and of which the agent was told. It is good for one call: without it a parked agent
+// would ask for ever. The rule differs where the path has become a link, or one no more, and leads to another file than
+// the person has seen; the evidence where the file has changed since.
 func (d *transition) grant(b Asked, fingerprint string) *Question {
+	kind := questions.KindOf(b.Kind)
 	for _, q := range d.FindQuestionsOf(b.Agent, func(q *Question) bool {
-		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && !q.GrantSpent &&
-			(allowed(q) || q.Kind == checkpoints.AskElicitation && !revoked(d.Group(q.Group)))
+		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && cwdOf(q) == b.Call.Cwd &&
+			!q.GrantSpent &&
+			(!kind.Evidence || sameEvidence(q.Context, b.Questions[0].Context)) &&
+			(questions.Allowed(q) || !kind.Decides && !revoked(d.Group(q.Group)))
 	}) {
 		for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
@@ -109,13 +111,18 @@ var _ = kind[AskCancelled]("ask_cancelled")
 
 // apply takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
 func (e AskCancelled) apply(d *transition) error {
-	found := false
+	found, l := false, d.Live(e.Agent)
+	goesOn := l != nil && l.N == e.Launch && l.End == "" && d.Agents[e.Agent].StopWanted == ""
 	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool {
 		return q.Tool != nil && q.Tool.Launch == e.Launch && q.Tool.Request == e.Request
 	}) {
 		switch q.State {
 		case checkpoints.QuestionOpen:
-			d.question(q.ID).State = checkpoints.QuestionWithdrawn
+			q = d.question(q.ID)
+			q.State = checkpoints.QuestionWithdrawn
+			if goesOn {
+				q.Remark = withdrawnByClaude
+			}
 		case checkpoints.QuestionAnswered:
 			call := *q.Tool
 			call.Launch = 0 // no process waits in it
@@ -131,7 +138,7 @@ func (e AskCancelled) apply(d *transition) error {
 		d.drop(v.UUID)
 		found = true
 	}
-	if l := d.Live(e.Agent); l != nil && l.N == e.Launch && ReplyAt(l, e.Request) >= 0 {
+	if l != nil && l.N == e.Launch && ReplyAt(l, e.Request) >= 0 {
 		d.forget(d.last(e.Agent), e.Request)
 		found = true
 	}
@@ -162,10 +169,14 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 		}
 		d.addQuestion(q)
 	}
+	d.startOver(d.Group(group))
 	for _, q := range d.Group(group) {
+		if q.State != checkpoints.QuestionOpen {
+			continue
+		}
 		p := presets[q.Index]
 		if p.Value != "" && d.repeats(q, p) {
-			if q.Kind == checkpoints.AskDelegation {
+			if questions.KindOf(q.Kind).Hands {
 				d.fail(q.Agent, "repeats", "asks for the same delegation again and again, though "+p.Origin()+" denies it")
 				return
 			}
@@ -184,7 +195,7 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 
 // refuse fails an agent because it asks, under --on-question fail.
 func (d *transition) refuse(q *Question) {
-	if q.Kind == checkpoints.AskBudget {
+	if OfBudget(q) {
 		d.refuseBudget(q)
 		return
 	}

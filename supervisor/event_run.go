@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/text"
 )
 
@@ -56,8 +57,12 @@ type Opened struct {
 	Failed  bool         `json:",omitempty"` // try again what failed, or reported so
 	Claude  string       // another claude than before; "": the same
 	Exec    []string     // the same of a command that is run in claude's place
+	Cwd     string       `json:",omitempty"` // where the run's folder is from now on; "": where it was
 	Policy  OnQuestion   // what this supervisor does with questions that are not answered in time
 	Given   Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
+	// the person's own settings deny agents our tools: they ask and report by text
+	Toolless bool                `json:",omitempty"`
+	Where    *claude.Whereabouts `json:",omitempty"` // what this supervisor has of the variables of Config.Where
 
 	Epoch     int         `json:",omitempty"` // that it has taken where its snapshots lie; 0: it has none
 	Snapshots *SnapshotTo `json:",omitempty"` // other ones than before; Dir "": none
@@ -77,13 +82,17 @@ func (e Opened) apply(d *transition) error {
 	r.TakenOver, r.Unleased = nil, ""
 	r.PID, r.Waker, r.Program, r.Left, r.Leaving, r.Announced = e.PID, e.Waker, e.Program, "", "", ""
 	r.EndedAt, r.ExitCode, r.Merged = nil, nil, nil
-	d.Config.Policy = e.Policy
+	d.Config.Policy, d.Config.Toolless = e.Policy, e.Toolless
+	if e.Where != nil {
+		d.Config.Where = e.Where.With(d.Config.Where)
+	}
 	if e.Claude != "" {
 		d.Config.Claude = e.Claude
 	}
-	if len(e.Exec) > 0 && d.Execs() {
+	if len(e.Exec) > 0 && !d.Abilities().OnPath {
 		d.Config.Exec = e.Exec
 	}
+	d.relocate(e.Cwd)
 	d.openSnapshots(e)
 	r.Config = text.JSON(d.Config)
 	d.give(e.Given)

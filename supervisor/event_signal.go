@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -13,6 +14,8 @@ import (
 type Named struct {
 	Signal signals.Signal
 	Kept   *checkpoints.Kept `json:",omitempty"` // the checkpoint that it names, as it is now
+
+	From *checkpoints.Subagent `json:",omitempty"` // who says it; nil: the main conversation
 	Naming
 }
 
@@ -45,7 +48,11 @@ func (d *transition) signal(agent string, n Named) error {
 	a, l := d.agent(agent), d.Launch(agent)
 	switch n.Signal.Kind {
 	case signals.Completion, signals.WorkflowComplete:
-		reported(a, n.Signal, n.Signal.Inside)
+		if sub := n.by(); sub != nil {
+			d.reportedPart(a, n.Signal, sub)
+		} else {
+			d.reported(a, n.Signal)
+		}
 	case signals.Clarification:
 		if n.Signal.Dialect == signals.Prose {
 			return d.askInProse(a, l, n)
@@ -53,36 +60,42 @@ func (d *transition) signal(agent string, n Named) error {
 		return d.ask(agent, n)
 	case signals.Stop:
 		if n.Signal.Field("stop_reason") == "completion" {
+			if n.by() != nil {
+				return unwelcome("a subagent of %s has done its part", a.ID)
+			}
 			return d.stoppedComplete(a, l)
 		}
 		return d.ask(agent, n)
 	case signals.Delegate:
 		return d.delegate(a, n, nil)
 	case signals.Progress:
-		a.Progress = progress(n.Signal, d.at)
+		d.progressed(a, n.Signal, n.by())
 	case signals.Message:
-		d.pass(a, nil, n.Signal, fmt.Sprintf("message %d.%d %.12s", l.N, l.Turns, n.Signal.Fingerprint()))
+		d.pass(a, n.by(), n.Signal, fmt.Sprintf("message %d.%d %.12s", l.N, l.Turns, n.Signal.Fingerprint()))
 	default:
+		if _, asked := ParseQuestions(n.Signal); len(asked) > 0 {
+			return d.ask(agent, n)
+		}
 		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
 	return nil
 }
 
-// reported takes a report. What a subagent reports in the agent's name gives way to what the agent says itself.
-func reported(a *Agent, sig signals.Signal, bySubagent bool) {
-	if bySubagent && a.Report != nil && !a.Report.BySubagent {
-		return
+// by gives the subagent that says it, as well as it is known; nil: the main conversation.
+func (n Named) by() *checkpoints.Subagent {
+	if n.From == nil && n.Signal.Inside {
+		return &checkpoints.Subagent{ToolUse: string(n.Signal.By), Depth: 1}
 	}
-	a.Report = report(sig)
-	a.Report.BySubagent = bySubagent
+	return n.From
 }
 
-// ask opens the questions of a text signal, unless they are already open or their answer is not yet delivered.
+// ask opens the questions of a text signal, unless they are already open or the conversation does not have their answer
+// yet: then they are the same ones, said again. Asked after it, they are new, also in the turn that the answer began.
 func (d *transition) ask(agent string, n Named) error {
 	fp := fingerprint(n.Signal)
 	if same := d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Fingerprint == fp && q.Tool == nil &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !d.begunAnswer(q))
 	}); len(same) > 0 {
 		if q := same[0]; q.File != nil && q.File.Polls {
 			return d.escalate(d.Group(q.Group), n)
@@ -93,10 +106,10 @@ func (d *transition) ask(agent string, n Named) error {
 	kind, qs := ParseQuestions(n.Signal)
 	var file *checkpoints.FileAsked
 	if n.Signal.Dialect == signals.Escalated {
-		file = &checkpoints.FileAsked{ID: n.Signal.Field("question_id")}
+		file = &checkpoints.FileAsked{ID: n.Signal.Field("question_id"), Lost: true}
 	}
 	d.openQuestions(agent, kind, qs, n.Naming, func(q *Question) {
-		q.Fingerprint, q.Signal, q.File = fp, doc, file
+		q.Fingerprint, q.Signal, q.File, q.From = fp, doc, file, n.by()
 		if q.Index == 0 {
 			d.leftState(q, n.Kept)
 		}
@@ -104,10 +117,18 @@ func (d *transition) ask(agent string, n Named) error {
 	return nil
 }
 
+// begunAnswer reports whether the conversation has the answer to a question, though the turn that it began goes on.
+func (s State) begunAnswer(q *Question) bool {
+	l := s.Live(q.Agent)
+	return l != nil && len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
+		return v.State == checkpoints.DeliveryStarted && v.Launch == l.N && slices.Contains(v.Groups, q.Group)
+	})) > 0
+}
+
 // askInProse asks the question that an agent has ended its turn with in its own words, if it would end without a report
 // else: it was told how to ask, and that nobody reads along.
 func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
-	if a.Report != nil || !a.ReportRequested && !d.Execs() || a.StopWanted != "" || l.End != "" ||
+	if a.Report != nil || d.canRequestReport(a) || a.StopWanted != "" || l.End != "" ||
 		len(Alive(l)) > 0 || len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 {
 		return unwelcome("%s has not ended with a question", a.ID)
 	}
@@ -137,7 +158,7 @@ func fingerprint(s signals.Signal) string {
 
 // stoppedComplete takes a stop that says the work is complete: without a report it is not, and one is asked for, once.
 func (d *transition) stoppedComplete(a *Agent, l *Launch) error {
-	if a.Report != nil || a.ReportRequested || d.Execs() {
+	if !d.canRequestReport(a) {
 		return unwelcome("the work of %s is known to be complete", a.ID)
 	}
 	a.ReportRequested = true

@@ -13,6 +13,7 @@ type TurnBegun struct {
 	Launch  int
 	Version string
 	Types   []string `json:",omitempty"` // of agents that the CLI knows here
+	Unasked bool     `json:",omitempty"` // nothing that was said to the process has begun it
 }
 
 var _ = kind[TurnBegun]("turn_begun")
@@ -75,6 +76,8 @@ type GateAsked struct {
 
 	// Unfiled are the ids of question files that the agent says it has asked by, and that are not there.
 	Unfiled []string `json:",omitempty"`
+	// Unheard are the subagents that have ended with a pause that nobody was asked.
+	Unheard []string `json:",omitempty"`
 }
 
 var _ = kind[GateAsked]("gate_asked")
@@ -95,18 +98,16 @@ func (e GateAsked) apply(d *transition) error {
 			d.clientsGone(e.Agent)
 		}
 		a := d.Agents[e.Agent]
-		hasReport := a.Report != nil && !a.Report.BySubagent
-		if e.Report || e.Ask || hasReport || a.ReportRequested || a.StopWanted != "" || l.End != "" ||
+		if e.Report || e.Ask || !d.canRequestReport(a) || a.StopWanted != "" || l.End != "" ||
 			len(e.Background)+len(e.WakeUps) > 0 {
 			return
 		}
-		undelivered := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
 		if l.ReportWaived = len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 || d.preparing(a.ID) != "" ||
-			len(a.Outbox) > 0 || len(undelivered) > 0; l.ReportWaived {
+			len(a.Outbox) > 0 || len(d.FindDeliveries(a.ID, unsent)) > 0; l.ReportWaived {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
-		l.Gate.Block = gateReason(a.ID, e.Unfiled)
+		l.Gate.Block = gateReason(a, e.Unfiled, e.Unheard)
 		if inTurn {
 			enter(l, checkpoints.LaunchTurn)
 		}
@@ -140,6 +141,7 @@ type TurnEnded struct {
 	CacheRead, CacheCreation  int64   `json:",omitempty"` // of the input
 	ServiceTier               string  `json:",omitempty"` // "": not said
 	ToolUses                  int     `json:",omitempty"` // of this turn
+	Origin                    string  `json:",omitempty"` // what has begun it, if that was nothing that was said
 	Turns                     int     `json:",omitempty"` // requests that its own conversation has made in it
 
 	Resets *time.Time `json:",omitempty"` // of a Failure that is a usage limit: when that ends, if it can be told
@@ -152,8 +154,9 @@ func (e TurnEnded) apply(d *transition) error {
 		return err
 	}
 	l, a := d.last(e.Agent), d.agent(e.Agent)
+	done := reportedLast(a, l)
 	d.billed(a, l, e)
-	if d.Execs() {
+	if !d.Abilities().TakesInput {
 		return nil // its turn ends with the process, whose exit tells how
 	}
 	if len(l.Background) == 0 {
@@ -174,7 +177,7 @@ func (e TurnEnded) apply(d *transition) error {
 	case e.Failure.Kind == "":
 		a.Failures, a.Rejected = 0, 0
 	case l.End == endBudget, l.End == "" && byOurBound(l, e):
-		a.GoOn = true
+		a.GoOn = !done
 		d.end(a.ID, endBudget, e.Failure.Reason)
 	case l.End != "":
 	case IsLimit(e.Failure):

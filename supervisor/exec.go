@@ -1,10 +1,6 @@
 package supervisor
 
-import (
-	"strings"
-
-	"claude-supervise/checkpoints"
-)
+import "strings"
 
 // What a command that is run as the agent (--exec) finds in its environment, each empty where there is none, or where
 // it is too long for a variable and stands in the prompt alone: the agent's checkpoint, the answer that it is started
@@ -18,9 +14,7 @@ const (
 // PromptOf is what a launch is started with.
 func (s State) PromptOf(agent string, launch int) string {
 	var texts []string
-	for _, v := range s.FindDeliveries(agent, func(v *Delivery) bool {
-		return v.Launch == launch && v.State == checkpoints.DeliveryPending
-	}) {
+	for _, v := range s.unsentTo(agent, launch) {
 		texts = append(texts, v.Text)
 	}
 	return strings.Join(texts, "\n\n")

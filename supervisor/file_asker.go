@@ -32,17 +32,6 @@ func (s State) AskerOf(found []Asker) string {
 	return found[0].Agent
 }
 
-// Scripted reports whether the script that has asked by a question file knows what to do with an answer: one of the
-// options that it lists, if it does, unless its file says otherwise.
-func Scripted(q *Question, answer string) bool {
-	if q.File == nil || len(q.Options) == 0 || q.OwnWords || q.Validate != "" && q.Validate != "choice" {
-		return true
-	}
-	given := *q
-	given.Answer, given.Declined, given.Skipped = answer, false, false
-	return len(chosen(&given)) > 0
-}
-
 // polls reports whether a script of an agent waits for its answer file.
 func (s State) polls(agent string) bool {
 	return len(s.FindQuestionsOf(agent, WaitsForFile)) > 0

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
 // no file of their agent's.
 func Posted(q *Question) bool {
-	return q.File == nil && (q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskBlocker)
+	return q.File == nil && questions.KindOf(q.Kind).Posted
 }
 
 // This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people
@@ -27,7 +28,7 @@ func (d *transition) escalate(group []*Question, n Named) error {
 	for _, q := range group {
 		q = d.question(q.ID)
 		inFile(q, false, "")
-		q.Kind, q.Signal = checkpoints.AskClarification, text.JSON(n.Signal)
+		q.Kind, q.Signal, q.File.Lost = questions.AskClarification, text.JSON(n.Signal), true
 		if q.Index == 0 {
 			d.leftState(q, n.Kept)
 		}
@@ -44,7 +45,7 @@ func (d *transition) unpolled(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, WaitsForFile) {
 		q = d.question(q.ID)
 		inFile(q, false, q.File.Drop)
-		q.Kind = checkpoints.AskClarification
+		q.Kind, q.File.Lost = questions.AskClarification, true
 	}
 }
 
@@ -82,6 +83,11 @@ type FileFound struct {
 	Launch int
 	Named
 	Ran bool `json:",omitempty"` // a process of the agent's runs the script; else its stream has named the file
+
+	// The script is gone, with an earlier process of the agent, and another now asks the same. Answer lies in its file; ""
+	// if none does that it could have taken.
+	Lost   bool   `json:",omitempty"`
+	Answer string `json:",omitempty"`
 }
 
 var _ = kind[FileFound]("file_found")
@@ -97,11 +103,21 @@ func (e FileFound) apply(d *transition) error {
 			return unwelcome("the same file as question %s", q.ID)
 		}
 	}
-	doc, file := text.JSON(e.Signal), checkpoints.FileAsked{ID: e.Signal.Field("question_id"), Polls: true, Ran: e.Ran}
+	doc, id := text.JSON(e.Signal), e.Signal.Field("question_id")
+	kind := questions.AskFile
+	if e.Lost {
+		kind = questions.AskClarification
+	}
 	_, qs := ParseQuestions(e.Signal)
-	d.openQuestions(e.Agent, checkpoints.AskFile, qs, e.Naming, func(q *Question) {
-		own := file
-		q.Fingerprint, q.Signal, q.File = fp, doc, &own
+	d.openQuestions(e.Agent, kind, qs, e.Naming, func(q *Question) {
+		q.Fingerprint, q.Signal = fp, doc
+		q.File = &checkpoints.FileAsked{ID: id, Polls: !e.Lost, Ran: e.Ran, Lost: e.Lost}
+		switch at := d.at; {
+		case e.Answer != "":
+			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, e.Answer, &at, ByFile
+		case e.Lost:
+			q.State = checkpoints.QuestionWithdrawn // it is asked by the other
+		}
 	})
 	return nil
 }
@@ -158,13 +174,13 @@ func (d *transition) takenByScript(group string) {
 	first := d.Questions[group]
 	a, l := d.agent(first.Agent), d.Launch(first.Agent)
 	state, known := checkpoints.DeliveryDelivered, checkpoints.QuestionDelivered
-	if l.Phase.Ended() && !d.Execs() { // it is looked up
+	if l.Phase.Ended() && d.Abilities().KeepsTranscript { // it is looked up
 		state, known = checkpoints.DeliverySent, checkpoints.QuestionAnswered
 	}
 	for _, q := range d.Group(group) {
 		q = d.question(q.ID)
 		inFile(q, false, "")
-		q.State, q.Delivering = known, true
+		q.State, q.Delivering, q.File.Lost = known, true, false
 	}
 	key := "file " + first.File.ID
 	d.addDelivery(&Delivery{UUID: deliveryID(a, key), Agent: a.ID, Key: key, State: state, Launch: l.N, Turn: l.Turns,
@@ -174,10 +190,8 @@ func (d *transition) takenByScript(group string) {
 
 // saidByPrompt has the answers that a script had taken said by a prompt: nothing in the conversation shows them.
 func (d *transition) saidByPrompt(v *Delivery) {
-	for _, g := range v.Groups {
-		for _, q := range d.Group(g) {
-			d.question(q.ID).Kind = checkpoints.AskClarification
-		}
+	for _, q := range d.Groups(v.Groups) {
+		d.question(q.ID).Kind = questions.AskClarification
 	}
 	d.drop(v.UUID)
 }
@@ -219,7 +233,7 @@ func (e Reclaimed) apply(d *transition) error {
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
 		if inFile(q, false, ""); !e.There {
-			q.State, q.Delivering = checkpoints.QuestionDelivered, true
+			q.State, q.Delivering, q.File.Lost = checkpoints.QuestionDelivered, true, false
 		}
 	}
 	if !e.There && e.Launch > 0 {

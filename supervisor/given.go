@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
 )
@@ -14,50 +15,48 @@ import (
 // Given is what a person grants a run, or bounds it by, after it was started: with resume or unpack. It is kept in the
 // run's record like what was given with run. The zero value changes nothing.
 type Given struct {
-	Allow        []string    `json:",omitempty"` // rules of what runs unasked, beside those that there are
-	AllowProject bool        `json:",omitempty"`
-	Permissions  Permissions `json:",omitempty"`
-	Flags        []string    `json:",omitempty"` // of claude, in the place of those of the same names
-	Unrefused    bool        `json:",omitempty"` // those flags of claude that it has refused are left out
-	Delegate     Delegates   `json:",omitempty"`
-	MaxParallel  *int        `json:",omitempty"` // nil: as it was; 0: any number
-	MaxDepth     *int        `json:",omitempty"`
-	MaxAgents    *int        `json:",omitempty"`
-	Budget       Budget      `json:",omitzero"`  // what is zero stays as it was
-	Answers      []Preset    `json:",omitempty"` // to questions asked from now on, before those that it has
-	Retries      *int        `json:",omitempty"` // nil: as it was
+	Allow         []string    `json:",omitempty"` // rules of what runs unasked, beside those that there are
+	AllowProject  bool        `json:",omitempty"`
+	AllowSessions bool        `json:",omitempty"`
+	Permissions   Permissions `json:",omitempty"`
+	Flags         []string    `json:",omitempty"` // of claude, in the place of those of the same names
+	Unrefused     bool        `json:",omitempty"` // those flags of claude that it has refused are left out
+	Delegate      Delegates   `json:",omitempty"`
+	MaxParallel   *int        `json:",omitempty"` // nil: as it was; 0: any number
+	MaxDepth      *int        `json:",omitempty"`
+	MaxAgents     *int        `json:",omitempty"`
+	Budget        Budget      `json:",omitzero"`  // what is zero stays as it was
+	Answers       []Preset    `json:",omitempty"` // to questions asked from now on, before those that it has
+	Retries       *int        `json:",omitempty"` // nil: as it was
+	AcceptIDs     []string    `json:",omitempty"` // that count as the agent's, beside those that do
 }
 
 // IsZero reports whether it changes nothing.
 func (g Given) IsZero() bool {
-	return len(g.Allow) == 0 && !g.AllowProject && g.Permissions == "" && len(g.Flags) == 0 && !g.Unrefused &&
-		len(g.Delegate) == 0 && g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil && g.Budget == (Budget{}) &&
-		len(g.Answers) == 0 && g.Retries == nil
+	return len(g.Allow) == 0 && !g.AllowProject && !g.AllowSessions && g.Permissions == "" && len(g.Flags) == 0 &&
+		!g.Unrefused && len(g.Delegate) == 0 && g.MaxParallel == nil && g.MaxDepth == nil && g.MaxAgents == nil &&
+		g.Budget == (Budget{}) && len(g.Answers) == 0 && g.Retries == nil && len(g.AcceptIDs) == 0
 }
 
-// Fits says why a run cannot be given this: only claude understands some of it.
+// Fits says why a run cannot be given this: its agents do not understand some of it.
 func (g Given) Fits(cfg Config) error {
-	if len(cfg.Exec) == 0 {
-		return nil
+	for _, of := range []struct {
+		flag  string
+		given bool
+	}{
+		{"--allow", len(g.Allow) > 0 || g.AllowProject || g.AllowSessions},
+		{"--permissions", g.Permissions != ""},
+		{HandedOn, len(g.Flags) > 0},
+		{"--max-cost-usd", g.Budget.CostUSD > 0},
+		{"--max-tokens", g.Budget.Tokens > 0},
+		{"--max-turns", g.Budget.Turns > 0},
+	} {
+		if of.given && !cfg.Understands(of.flag) {
+			return fmt.Errorf("%s is for claude, and this run runs another program (%s) in its place; nothing was changed",
+				of.flag, cfg.Abilities().Flag)
+		}
 	}
-	of := ""
-	switch b := g.Budget; {
-	case len(g.Allow) > 0, g.AllowProject:
-		of = "--allow"
-	case g.Permissions != "":
-		of = "--permissions"
-	case len(g.Flags) > 0:
-		of = "what follows --"
-	case b.CostUSD > 0:
-		of = "--max-cost-usd"
-	case b.Tokens > 0:
-		of = "--max-tokens"
-	case b.Turns > 0:
-		of = "--max-turns"
-	default:
-		return nil
-	}
-	return fmt.Errorf("%s is for claude, and this run runs another program (--exec) in its place; nothing was changed", of)
+	return nil
 }
 
 // give takes what the person gives the run, and answers what it decides of the questions that are open.
@@ -72,14 +71,15 @@ func (d *transition) give(g Given) {
 		}
 	}
 	cfg.AllowProject = cfg.AllowProject || g.AllowProject
+	cfg.AllowSessions = cfg.AllowSessions || g.AllowSessions
 	if g.Permissions != "" {
 		cfg.Permissions = g.Permissions
 	}
 	if g.Unrefused {
-		cfg.Flags = procs.WithoutFlags(cfg.Flags, d.refusedFlags())
+		cfg.Flags = claude.WithoutFlags(cfg.Flags, d.refusedFlags())
 	}
 	if len(g.Flags) > 0 {
-		cfg.Flags = procs.ReplaceFlags(cfg.Flags, g.Flags)
+		cfg.Flags = claude.ReplaceFlags(cfg.Flags, g.Flags)
 	}
 	if len(g.Delegate) > 0 {
 		cfg.Delegate = g.Delegate
@@ -93,6 +93,7 @@ func (d *transition) give(g Given) {
 		}
 	}
 	cfg.Answers = replaced(cfg.Answers, g.Answers)
+	cfg.AcceptIDs = append(slices.Clip(cfg.AcceptIDs), g.AcceptIDs...)
 	if g.Budget != (Budget{}) {
 		cfg.Budget = rebound(cfg.Budget, g.Budget)
 		root := d.agent(d.Run.Root)
@@ -133,16 +134,17 @@ func (d *transition) decideGiven(g Given) {
 	}
 	for _, q := range d.FindQuestions(IsOpen) {
 		note := InboxEntry{Question: q.ID, At: d.at}
-		switch q.Kind {
-		case checkpoints.AskPermission:
+		switch kind := questions.KindOf(q.Kind); {
+		case kind.Ruled:
 			call, err := rules.Parse(q.Rule)
 			switch folder := d.Folder(q.Agent); {
 			case g.Permissions == DenyPermissions:
 				note.Value, note.By = Deny+" "+permissionsDenied, "--permissions deny"
-			case q.Rule != "" && err == nil && allowable(q) && rules.Covered(given, call.From(folder), folder):
+			case q.Rule != "" && err == nil && questions.Allowable(q) &&
+				rules.Covered(givenIn(given, cwdOf(q)), call.From(folder), folder):
 				note.Value, note.By = Allow, "--allow"
 			}
-		case checkpoints.AskDelegation:
+		case kind.Hands:
 			if a := d.Agents[q.Agent]; len(g.Delegate) > 0 && a != nil {
 				note.Value, note.By = d.verdict(a, WorkIn(q))
 			}
@@ -151,6 +153,14 @@ func (d *transition) decideGiven(g Given) {
 			d.answer(note)
 		}
 	}
+}
+
+// givenIn leaves of the rules that --allow gives, for the agents' own folders, those that hold where a call is made.
+func givenIn(given []rules.Rule, cwd string) []rules.Rule {
+	if cwd == "" {
+		return given
+	}
+	return slices.DeleteFunc(slices.Clone(given), isCommand)
 }
 
 // replaced puts the answers that are given before those that there are, in the place of those to the same.

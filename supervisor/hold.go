@@ -21,8 +21,8 @@ func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
 		d.end(a.ID, endPark, "no process is held for a question")
 		d.reconcileEnding(a, d.last(a.ID))
 		return
-	case d.Config.Hold == Forever:
-		a.HoldUntil = nil
+	case d.Config.Hold == Forever, d.Config.Policy != Park && slices.ContainsFunc(open, d.asksForServer):
+		a.HoldUntil = nil // what a server asks cannot be asked again by us
 	case a.HoldUntil == nil:
 		until := d.at.Add(holdFor(open, d.Config.Hold))
 		a.HoldUntil = &until
@@ -41,10 +41,10 @@ func (d *transition) busy(l *Launch, open []*Question) bool {
 func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {
-			return q.Tool != nil && d.held(q) != nil &&
-				slices.ContainsFunc(lineOf(q.Tool.From), func(sub *checkpoints.Subagent) bool {
-					return sub.ID == t.ID || sub.ID == ""
-				})
+			call := d.heldCall(q)
+			return call != nil && slices.ContainsFunc(lineOf(call.From), func(sub *checkpoints.Subagent) bool {
+				return sub.ID == t.ID || sub.ID == ""
+			})
 		})
 	}
 	return !l.Phase.InTurn() && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {

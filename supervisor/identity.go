@@ -35,20 +35,31 @@ When not to ask: you can find it out from the files, or it is a technical decisi
 %s`, by, a.ID, parent, how)
 }
 
+// AfterCompaction is the statement for a conversation that was compacted; of its task, the summary tells. A subagent
+// reads it too, where the release does not say whose conversation it was.
+func (s State) AfterCompaction(a *Agent) string { return afterCompaction + s.identity(a) }
+
+const afterCompaction = `Your conversation was compacted. What it began with holds as before. If you are a subagent ` +
+	`of the agent that is named here, you ask in its name and by its id; your last message is your result, and that the ` +
+	`whole task is done is not yours to report.
+
+`
+
 // Briefing is the statement for the subagents that an agent starts in its own process: what they say and ask is said
 // and asked in its name. "" where our tools are not served.
 func (s State) Briefing(a *Agent) string {
 	if !s.Serves() {
 		return ""
 	}
-	return fmt.Sprintf(briefing, a.ID, a.ID) + strings.TrimSpace(signals.Templates(a.ID)) + "\n\n## YOUR PART\n\n"
+	return fmt.Sprintf(briefing, a.ID, a.ID) + strings.TrimSpace(signals.SubagentTemplates(a.ID)) + "\n\n## YOUR PART\n\n"
 }
 
 const briefing = `## EXECUTION CONTEXT: SUBAGENT
 
 You work headless on a part of the task of agent %s, under claude-supervise. Nobody reads your output as you write ` +
 	`it and you cannot talk to the user directly; a person is reachable through the supervisor, by the tools below. You ` +
-	`speak in that agent's name: its id, %s, is yours too. Your last message is your result, for who started you.
+	`ask in that agent's name: its id, %s, is yours too. Your last message is your result, for who started you; that ` +
+	`the whole task is done is not yours to report.
 
 When to ask: information is missing, requirements have several valid readings, or a choice is the person's to make. ` +
 	`Ask instead of guessing; there is no time limit on the answer.
@@ -72,7 +83,8 @@ const byTools = `How: call the tools of the server supervise (mcp__supervise__as
 - report_completion: when all is done. Without it your work does not count as done. List each file that you made ` +
 	`under deliverables.
 Subagents that you start may call ask_user, report_progress and send_message themselves: say so in their prompts. ` +
-	`Their results come to you; completion is yours to report.
+	`Their results come to you; completion is yours to report. Where one ends with a question that nobody was asked, ` +
+	`ask on its behalf and send it the answer (SendMessage).
 
 Only where these tools are missing or fail: print a block instead, its markers alone on their lines and its fields ` +
 	`those of the tool, then end your turn; the answer is your next message. ` +

@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/text"
 )
@@ -18,7 +19,10 @@ type Listener struct {
 	Talk     conversation
 	Result   procs.Result // the last
 	ToolUses int          // of the turn under way, its subagents' included
+	WakeUp   string       // what is about to begin a turn (procs.WakeUp), "" if nothing has said so
+	Unasked  bool         // nothing that was said to the process has begun the turn under way
 	Output   string       // the end of what it has said and done, for its parent
+	Foreign  string       // the last id of another agent's that it has ended, asked or delegated under
 	Exit     *procs.Exit  // set once the process is gone
 }
 
@@ -70,11 +74,14 @@ func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
 		Background: Tasks(m.Background), WakeUps: m.Crons, EndUnreported: c.Talk.endUnreported,
 		Unfiled: c.Signals.Scanner.Unfiled(),
 	}
+	for _, src := range c.Signals.Scanner.Unheard() {
+		g.Unheard = append(g.Unheard, c.Talk.named(string(src)))
+	}
 	for _, s := range c.Signals.Scanner.AtEnd() {
 		switch {
 		case s.Foreign:
 		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
-			g.Report = true
+			g.Report = g.Report || !s.Inside
 		case s.Kind == signals.Clarification, s.Kind == signals.Stop, s.Kind == signals.Delegate:
 			g.Ask = true
 		}
@@ -100,13 +107,13 @@ func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 	}
 	waiting, background := map[string]bool{}, false
 	for _, q := range s.Open(c.Agent) {
-		if q.Tool != nil && s.held(q) != nil {
-			waiting[q.Tool.ToolUse] = true
+		if call := s.heldCall(q); call != nil {
+			waiting[call.ToolUse] = true
 		}
 	}
 	for _, q := range s.Open(c.Agent) {
-		if q.Tool != nil && q.Tool.From != nil && waiting[q.Tool.ToolUse] {
-			line := lineOf(q.Tool.From)
+		if call := s.heldCall(q); call != nil && call.From != nil {
+			line := lineOf(call.From)
 			background = background || c.Talk.callsBesides(line[len(line)-1].ToolUse, waiting)
 		}
 	}
@@ -132,8 +139,8 @@ var Endings = map[string]procs.Ending{
 
 // Ended tells how the child's process went.
 func (c *Listener) Ended(survivors []procs.Survivor) Ended {
-	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: ExitInWords(c.Exit),
-		Failure: procs.Classify(c.Result, c.Exit),
+	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: ExitInWords(c.Exit), Foreign: c.Foreign,
+		Failure: claude.Classify(c.Result, c.Exit),
 		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens,
 		CacheRead: c.Exit.CacheRead, CacheCreation: c.Exit.CacheCreation}
 	for _, s := range survivors {

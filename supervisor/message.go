@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/text"
 )
@@ -117,9 +117,10 @@ func (s State) steers(a *Agent, say checkpoints.OutboxItem) bool {
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
-	steers := func(s checkpoints.OutboxItem) bool { return d.steers(a, s) }
+	steers := func(s checkpoints.OutboxItem) bool { return !s.AfterTurn && d.steers(a, s) }
 	if !slices.ContainsFunc(a.Outbox, steers) ||
-		l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue || d.toBegin(l) {
+		l.Phase.InTurn() && !claude.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue ||
+		d.toBegin(l) {
 		return
 	}
 	var keys, texts []string
@@ -141,7 +142,7 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 func (d *transition) toBegin(l *Launch) bool {
 	return len(d.FindDeliveries(l.Agent, func(v *Delivery) bool {
 		return v.Launch == l.N && v.Prompt() &&
-			!v.Now && (v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
+			!v.Now && (unsent(v) || v.State == checkpoints.DeliverySent)
 	})) > 0
 }
 

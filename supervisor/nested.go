@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -108,12 +109,13 @@ func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
 		w := nest.Work
 		w.Said.Fingerprint, w.Said.Nested = fp, &checkpoints.Nested{Clients: clients}
 		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w})
+		d.touch(a.ID) // which waits for it from now on, and holds no slot
 		return
 	}
 	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
 		return
 	}
-	d.openQuestions(a.ID, checkpoints.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named,
+	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named,
 		func(q *Question) {
 			q.Fingerprint, q.Child, q.Nested = fp, nest.Agent,
 				&checkpoints.Nested{Clients: clients, Work: text.JSON(nest)}
@@ -138,11 +140,11 @@ func nestingOf(q *Question) (Nesting, bool) {
 
 // NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
 func (s State) NestedRefused(a *Agent, w Work) string {
-	for up := a; up != nil; up = s.Agents[up.Parent] {
+	for up, below := a, a; up != nil; up, below = s.Agents[up.Parent], up {
 		switch {
 		case up.Status.Ended():
 			return fmt.Sprintf("agent %s has ended (%s: %s), and nothing new is started for it", up.ID, up.Status, up.Reason)
-		case up.StopWanted != "":
+		case up.StopWanted != "" && (up == a || !s.outlives(below, up)):
 			return fmt.Sprintf("agent %s is being stopped by %s, and nothing new is started for it", up.ID, up.StopWanted)
 		}
 	}
@@ -158,7 +160,7 @@ func (s State) NestedRefused(a *Agent, w Work) string {
 
 // whyDenied says in words why a nested run is not started.
 func whyDenied(answer, by string) string {
-	why, alternative := denied(&Question{Response: checkpoints.Response{Answer: answer}})
+	why, alternative := questions.Denied(&Question{Response: checkpoints.Response{Answer: answer}})
 	if why == "" {
 		why = "no reason was given."
 	}
@@ -358,7 +360,7 @@ func (n *NestedRequest) StateIn(s State) (end NestedState) {
 	case q.State == checkpoints.QuestionWithdrawn:
 		n.Agent, end.Refused = q.Child, "the question whether it may start is no longer open"
 	default:
-		if _, ok := approved(q); ok {
+		if _, ok := questions.Approved(q); ok {
 			return end // its agent is made in the same step
 		}
 		n.Agent, end.Refused = q.Child, whyDenied(q.Answer, q.AnsweredBy)

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -219,7 +220,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		s := callsFor(t, AskDelegations)
 		id := s.nests(Root, nestedWork)
 		open := s.State.Open(Root)
-		if len(open) != 1 || open[0].Kind != checkpoints.AskDelegation || open[0].Child != id ||
+		if len(open) != 1 || open[0].Kind != questions.AskDelegation || open[0].Child != id ||
 			!strings.Contains(open[0].Context, nestedWork) {
 			t.Fatalf("asked is %+v", open)
 		}
@@ -418,6 +419,19 @@ func TestAnAgentThatWaitsInANestedRunLendsItsSlot(t *testing.T) {
 	s.works(second)
 	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: second})
 	s.plansNot("launch " + third)
+}
+
+// The note may be read after the turn in which the run was started: nothing else would bring the agent to wait for it.
+func TestAnAgentThatHasReportedLendsItsSlotToItsNestedRun(t *testing.T) {
+	s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
+	s.reports("success", "")
+	s.turnEnds()
+	s.plans("check " + Root)
+	id := s.nests(Root, "Count the files.")
+	if a := s.State.Agents[Root]; a.Status != checkpoints.Blocked {
+		t.Errorf("it is %s (%s)", a.Status, a.Reason)
+	}
+	s.plans("launch " + id)
 }
 
 func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {

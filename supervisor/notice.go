@@ -1,15 +1,16 @@
 package supervisor
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -91,14 +92,8 @@ func Notifications(before, after State, e Happened) []Notification {
 				kind = ResumedNow
 			}
 			text := ""
-			if l.N > 1 && !l.Resume && slices.ContainsFunc(after.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
-				text = "in a new conversation, from the checkpoint: the earlier one is gone"
-				switch {
-				case after.Execs():
-					text = "in a new process"
-				case after.Config.Relaunch == Fresh:
-					text = "in a new conversation, from the checkpoint"
-				}
+			if l.N > 1 && !l.Resume && after.Begun(a.ID) {
+				text = after.whyAnew(a.ID)
 			}
 			tell(kind, a.ID, Notification{State: a, Launch: l.N, Text: text})
 		}
@@ -137,6 +132,11 @@ func Notifications(before, after State, e Happened) []Notification {
 			(old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
 			tell(QuestionDone, q.Agent, Notification{Question: q, AtOnce: old == nil})
 		}
+		for _, lost := range []string{lostServer(old, q), lostAnswer(old, q)} {
+			if lost != "" {
+				tell(Progress, q.Agent, Notification{Text: lost, Trouble: true})
+			}
+		}
 	}
 	notTold := func(problem string) {
 		if problem != "" {
@@ -150,17 +150,21 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(Progress, b.Agent, Notification{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
 			break
 		}
-		if b.Kind == checkpoints.AskPermission && after.Config.Permissions == DenyPermissions {
+		if questions.KindOf(b.Kind).Ruled && after.Config.Permissions == DenyPermissions {
 			tell(Progress, b.Agent,
 				Notification{Text: "permission denied, nobody is asked: " +
 					Doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
-		} else if rule := before.permitted(b.Rule, b.Agent); rule != "" {
+		} else if rule := before.permitted(b.Rule, b.Agent, b.Call.Cwd); rule != "" {
 			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
 	case GateAsked:
 		for _, id := range b.Unfiled {
 			tell(Progress, b.Agent, Notification{Trouble: true,
 				Text: "says that it has asked by the question file " + id + ".json, which is not there"})
+		}
+	case Checked:
+		if p := partAt(after.Agents[b.Agent], b.Part); p != nil {
+			tell(Progress, b.Agent, partNotice(p))
 		}
 	case Stalled:
 		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
@@ -202,6 +206,20 @@ func Notifications(before, after State, e Happened) []Notification {
 	return ns
 }
 
+// whyAnew says why an agent that has had a conversation is launched without it.
+func (s State) whyAnew(agent string) string {
+	took := func(v *Delivery) bool { return v.State == checkpoints.DeliveryDelivered }
+	switch {
+	case !s.Abilities().Resumes:
+		return "in a new process"
+	case len(s.FindDeliveries(agent, took)) == 0:
+		return "in a new conversation: its task had not reached it yet"
+	case s.Config.Relaunch == Fresh:
+		return "in a new conversation, from the checkpoint"
+	}
+	return "in a new conversation, from the checkpoint: the earlier one is gone"
+}
+
 // Asking tells that a question is open.
 func Asking(q *Question) Notification {
 	return Notification{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: QuestionOpen, Question: q}
@@ -238,18 +256,13 @@ func Spoken(s signals.Signal) string {
 	return text
 }
 
-// Doing says in one line what a call does: the tool, and of its input what a person would name it by.
+// Doing says in one line what a call does: the tool, and the headline of its input.
 func Doing(m procs.ToolUse) string {
-	var in map[string]any
-	if json.Unmarshal(m.Input, &in) != nil {
-		return text.VisibleLine(m.Name)
+	name := text.VisibleLine(m.Name)
+	if what := calls.Of(m.Name).Headline(m.Input).String(); what != "" && !strings.HasPrefix(m.Name, claude.ToolPrefix) {
+		return name + ": " + what
 	}
-	for _, key := range []string{"command", "file_path", "path", "pattern", "url", "query", "description"} {
-		if what, ok := in[key].(string); ok && what != "" {
-			return text.VisibleLine(m.Name) + ": " + text.Line(what, text.MaxNamed)
-		}
-	}
-	return text.VisibleLine(m.Name)
+	return name
 }
 
 // Retrying says in words that the CLI tries a request again.

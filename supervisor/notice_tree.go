@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -31,12 +32,12 @@ const (
 func treeNotices(before State, agents []*Agent, changed []*Question,
 	tell func(NotificationType, string, Notification)) {
 	for _, q := range changed {
-		if q.Kind != checkpoints.AskDelegation {
+		if !questions.KindOf(q.Kind).Hands {
 			continue
 		}
 		old := before.Questions[q.ID]
 		task := WorkIn(q).Task
-		if changed, ok := approved(q); ok && changed != "" {
+		if changed, ok := questions.Approved(q); ok && changed != "" {
 			task = changed
 		}
 		n := Notification{Question: q, Task: task, Child: q.Child, AtOnce: old == nil}
@@ -47,9 +48,9 @@ func treeNotices(before State, agents []*Agent, changed []*Question,
 			continue
 		default:
 			n.Stage, n.By = DelegationApproved, q.AnsweredBy
-			if _, ok := approved(q); !ok {
+			if _, ok := questions.Approved(q); !ok {
 				n.Stage = DelegationDenied
-				n.Text, _ = denied(q)
+				n.Text, _ = questions.Denied(q)
 			}
 		}
 		tell(WorkDelegated, q.Agent, n)

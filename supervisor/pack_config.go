@@ -8,7 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -79,25 +79,28 @@ func (w *withholding) add(again, format string, args ...any) {
 
 // programs takes out what names programs, files and the span of another machine.
 func (w *withholding) programs(cfg, here *Config) {
-	claude, notify, parent, snapshots := "", []string(nil), "", (*SnapshotTo)(nil)
+	program, notify, parent, snapshots := "", []string(nil), "", (*SnapshotTo)(nil)
+	var where *claude.Whereabouts
 	if here != nil {
-		claude, notify, parent, snapshots = here.Claude, here.Notify, here.TraceParent, here.Snapshots
+		where = here.Where
+		program, notify, parent, snapshots = here.Claude, here.Notify, here.TraceParent, here.Snapshots
 	}
 	cfg.TraceParent = parent
-	if cfg.Claude != claude && cfg.Claude != "" {
+	cfg.Where, cfg.Toolless = where, false
+	if cfg.Claude != program && cfg.Claude != "" {
 		w.add("--claude PATH", "its claude, %s: the one on PATH is taken", cfg.Claude)
 	}
 	if len(cfg.Notify) > 0 && !slices.Equal(cfg.Notify, notify) {
 		w.add("", "the command of --notify: %s", strings.Join(cfg.Notify, " "))
 	}
-	cfg.Claude, cfg.Notify, cfg.Snapshots = claude, notify, snapshots
+	cfg.Claude, cfg.Notify, cfg.Snapshots = program, notify, snapshots
 	if len(cfg.Exec) > 0 {
 		w.add("--exec 'COMMAND {}'", "the command that runs in claude's place: %s", strings.Join(cfg.Exec, " "))
 		cfg.Exec = []string{""} // it goes on with a command that the person gives
 	}
 	if DemoIsFile(cfg.Demo) {
-		w.add("", "the scenario that it played: %s", cfg.Demo)
-		cfg.Demo = ""
+		w.add("", "the scenario that it played, %s: the run cannot go on here, and starts no claude", cfg.Demo)
+		cfg.Demo = withheldDemo
 	}
 	if cfg.KeepProcesses {
 		w.add("", "--keep-processes: what the agent leaves running is ended")
@@ -108,7 +111,7 @@ func (w *withholding) programs(cfg, here *Config) {
 // flags takes out the flags of claude that let something run unasked.
 func (w *withholding) flags(cfg *Config) {
 	var dropped []string
-	if cfg.Flags, dropped = procs.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
+	if cfg.Flags, dropped = claude.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
 		w.add("-- "+ShellLine(dropped), "flags of claude: %s", strings.Join(dropped, " "))
 	}
 }
@@ -130,7 +133,10 @@ func (w *withholding) rules(cfg *Config, vouched bool) {
 	if cfg.AllowProject && !vouched {
 		w.add("--allow project", "what the folder's own files permit and run")
 	}
-	cfg.Allow, cfg.AllowProject = allow, cfg.AllowProject && vouched
+	if cfg.AllowSessions && !vouched {
+		w.add("--allow sessions", "messages to and from other sessions")
+	}
+	cfg.Allow, cfg.AllowProject, cfg.AllowSessions = allow, cfg.AllowProject && vouched, cfg.AllowSessions && vouched
 	var deny []string
 	for _, rule := range cfg.Deny {
 		if _, err := rules.Parse(rule); err != nil {
@@ -194,6 +200,10 @@ func (w *withholding) limits(cfg *Config) {
 	}
 	cfg.Delegate = known.Within(Delegates{AskDelegations})
 }
+
+// withheldDemo is the scenario of a run whose own did not come along: the stand-in knows none of this name. Without a
+// scenario such a run would go on with claude, and its login, by a conversation that never was.
+const withheldDemo = "(a file that was not packed)"
 
 // DemoIsFile reports whether a scenario is a file of the person's, not one that is built in.
 func DemoIsFile(demo string) bool { return strings.ContainsAny(demo, "/\\.") }

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file is what is taken of the records in a pack file (see pack/pack_trust.go): what they say was granted holds no
@@ -27,7 +28,7 @@ type SeenCall struct {
 func SeenCalls(s State, look func(call *checkpoints.ToolCall, agent string) CallView) map[string]SeenCall {
 	seen := map[string]SeenCall{}
 	for _, q := range s.Questions {
-		if q.Kind == checkpoints.AskPermission && q.Tool != nil &&
+		if questions.KindOf(q.Kind).Ruled && q.Tool != nil &&
 			(IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
 			asked, rule := PermissionAsked(askOf(q.Tool), look(q.Tool, q.Agent))
 			seen[q.ID] = SeenCall{Question: asked, Rule: rule}
@@ -55,10 +56,11 @@ func (d *transition) distrust(b Unpacked) {
 		d.distrustDelivery(uuid)
 	}
 	d.unspawn()
-	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind != checkpoints.AskCommand }) {
+	runs := func(q *Question) bool { return questions.KindOf(q.Kind).Runs }
+	for _, q := range d.FindQuestions(func(q *Question) bool { return !runs(q) }) {
 		d.distrustQuestion(q.ID, b)
 	}
-	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Kind == checkpoints.AskCommand }) {
+	for _, q := range d.FindQuestions(runs) {
 		d.distrustCommand(q.ID) // by what the question that wants it says now
 	}
 	d.indexAnew()
@@ -75,11 +77,15 @@ func (d *transition) distrustAgent(id string, conversations []string) {
 	if a.From != "" && !slices.Contains(conversations, a.From) {
 		a.From = "" // it would begin with a conversation of somebody here
 	}
-	if !slices.Contains(conversations, a.SessionID) && !d.Execs() && !a.Status.Ended() {
+	if !slices.Contains(conversations, a.SessionID) && d.Abilities().Resumes && !a.Status.Ended() {
 		d.abandon(a) // what was sent to the one that did not come along is said again
 		a.SessionID, a.Fresh = sessionOf(a), d.Begun(id)
 	}
 	a.Kept = ownCopy(a.ID, a.Kept)
+	a.Parts = slices.Clone(a.Parts[:min(len(a.Parts), maxParts)])
+	for i := range a.Parts {
+		a.Parts[i].N = i + 1
+	}
 	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
 		return s.Group != "" && len(d.Group(s.Group)) == 0
 	})
@@ -135,6 +141,12 @@ func (d *transition) unspawn() {
 		if q == nil || q.Child != a.ID || d.Agents[q.Agent].Status.Ended() || d.leads(a) {
 			continue
 		}
+		for _, said := range a.Outbox { // once it is approved again it is told
+			if said.From == fromUser {
+				q = d.question(q.ID)
+				q.Told = append(slices.Clip(q.Told), said)
+			}
+		}
 		delete(copied(&d.owns.agents, &d.Agents), a.ID)
 		delete(d.touched, a.ID)
 		d.indexAnew()
@@ -166,6 +178,7 @@ func (s State) leads(a *Agent) bool {
 func (d *transition) distrustQuestion(id string, b Unpacked) {
 	q := d.question(id)
 	q.ForAllLike, q.Noticed, q.Kept = q.ForAllLike && b.Vouched, 0, ownCopy(q.Agent, q.Kept)
+	q.Told = slices.DeleteFunc(slices.Clone(q.Told), func(said checkpoints.OutboxItem) bool { return said.Group != "" })
 	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {
 		q.Asker = ""
 	}
@@ -175,6 +188,9 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 		q.Tool = &call
 	}
 	if q.File != nil && q.Index == 0 { // its script is gone
+		// The file with the answer stays where it was: whether the script had taken it, its conversation says.
+		taken := q.State == checkpoints.QuestionAnswered && q.File.Drop != "" && d.Abilities().KeepsTranscript &&
+			d.Launch(q.Agent) != nil
 		for _, q := range d.Group(q.Group) {
 			q = d.question(q.ID)
 			if q.File == nil {
@@ -183,16 +199,26 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 			if q.File.Polls || q.File.Drop != "" {
 				q.Delivering = false
 			}
-			q.File = &checkpoints.FileAsked{ID: q.File.ID}
-			if q.Kind == checkpoints.AskFile {
-				q.Kind = checkpoints.AskClarification
+			// A script here gets no answer of a file that nobody vouches for, and none that another may have taken.
+			lost := b.Vouched && q.File.Drop == "" && (q.File.Lost || WaitsForFile(q))
+			q.File = &checkpoints.FileAsked{ID: q.File.ID, Lost: lost}
+			if q.Kind == questions.AskFile {
+				q.Kind = questions.AskClarification
 			}
 		}
+		if taken {
+			d.takenByScript(q.Group)
+		}
+	}
+	if cwdOf(q) != "" { // a folder of the machine that the pack comes from
+		call := *q.Tool
+		call.Cwd = checkpoints.ElsewhereUnknown
+		q.Tool = &call
 	}
 	if q.State == checkpoints.QuestionAnswered && !q.Delivering {
 		q.Prepared = false
 	}
-	if Grants(q) && !(q.Child != "" && d.Agents[q.Child] != nil) { // else it has had its effect
+	if questions.Grants(q) && !(q.Child != "" && d.Agents[q.Child] != nil) { // else it has had its effect
 		if d.reopens(q) {
 			d.askAnew(q)
 		} else {
@@ -204,40 +230,14 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 	}
 }
 
-// Grants reports whether the answer of a question lets something happen that a person has to let happen.
-func Grants(q *Question) bool {
-	if q.State == checkpoints.QuestionOpen || q.Skipped || q.Declined {
-		return false
-	}
-	switch word, _ := Decision(q.Answer); q.Kind {
-	case checkpoints.AskPermission:
-		return word == Allow || word == AllowRun
-	case checkpoints.AskDelegation:
-		_, ok := approved(&Question{Response: checkpoints.Response{Answer: q.Answer}})
-		return ok
-	case checkpoints.AskBudget:
-		word, _ := budgetAnswer(q.Answer)
-		return word == raise
-	case checkpoints.AskCommand:
-		return q.Answer == RunIt
-	case checkpoints.AskElicitation: // a server would get it that was asked for elsewhere
-		return true
-	case checkpoints.AskBlocker:
-		return Resolve(q).How == DelegateIt
-	}
-	return false
-}
-
 // reopens reports whether a question whose answer grants something can be asked anew: the agent has not heard the
 // answer, or what was approved has not begun.
 func (d *transition) reopens(q *Question) bool {
 	switch {
 	case d.Agents[q.Agent].Status.Ended():
 		return false
-	case q.Kind == checkpoints.AskDelegation, q.Kind == checkpoints.AskBlocker:
-		if q.Child != "" {
-			return q.State != checkpoints.QuestionWithdrawn
-		}
+	case q.Child != "" && handlers[q.Kind].work != nil:
+		return q.State != checkpoints.QuestionWithdrawn
 	}
 	return q.State == checkpoints.QuestionAnswered && !q.Delivering
 }
@@ -252,31 +252,8 @@ func (d *transition) askAnew(q *Question) {
 // showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something
 // else.
 func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
-	switch q.Kind {
-	case checkpoints.AskPermission:
-		now, ok := seen[q.ID]
-		if !ok {
-			q.State = checkpoints.QuestionWithdrawn
-			return
-		}
-		reshow(q, now.Question)
-		q.Rule, q.Fingerprint = now.Rule, FingerprintOf(*q.Tool)
-	case checkpoints.AskDelegation:
-		if q.Nested == nil && len(q.Signal) == 0 {
-			q.State = checkpoints.QuestionWithdrawn
-			return
-		}
-		reshow(q, DelegationQuestion(WorkIn(q)))
-	case checkpoints.AskElicitation:
-		var asked []signals.Question
-		if first := d.Questions[q.Group]; first.Tool != nil {
-			asked, _ = ElicitationAsked(first.Tool.Input) // what cannot be read asks for nothing
-		}
-		if q.Index >= len(asked) {
-			q.State = checkpoints.QuestionWithdrawn
-			return
-		}
-		reshow(q, asked[q.Index])
+	if anew := handlers[q.Kind].anew; anew != nil && !anew(d, q, seen) {
+		q.State = checkpoints.QuestionWithdrawn
 	}
 }
 
@@ -290,8 +267,7 @@ func reshow(q *Question, asked signals.Question) {
 func (d *transition) distrustCommand(id string) {
 	q := d.question(id)
 	asker := d.Questions[q.Asker]
-	wanted := asker != nil && asker.Kind == checkpoints.AskBlocker && asker.Agent == q.Agent &&
-		Resolve(asker).How == RunCommand
+	wanted := asker != nil && asker.Agent == q.Agent && questions.Resolve(asker).How == questions.RunCommand
 	if asker == nil {
 		q.Asker = ""
 	}
@@ -304,12 +280,12 @@ func (d *transition) distrustCommand(id string) {
 		return
 	}
 	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
-	case waits && (IsOpen(q) || Grants(q)) && !d.Agents[q.Agent].Status.Ended():
+	case waits && (IsOpen(q) || questions.Grants(q)) && !d.Agents[q.Agent].Status.Ended():
 		d.askAnew(q)
-		reshow(q, commandQuestion(Resolve(asker).words, d.Folder(q.Agent)))
+		reshow(q, commandQuestion(questions.Resolve(asker).Words, d.Folder(q.Agent)))
 	case IsOpen(q):
 		q.State = checkpoints.QuestionWithdrawn
-	case Grants(q):
+	case questions.Grants(q):
 		q.State, q.Revoked = checkpoints.QuestionWithdrawn, unpackedBy
 	}
 }
@@ -323,7 +299,7 @@ func (d *transition) askBudgetAnew(id string) {
 		return
 	}
 	used := d.usageByScope()[scope.ID].Used
-	over := Exceeding(*scope.Budget, used, Exceeded(*scope.Budget, used))
+	over := questions.Exceeding(*scope.Budget, used, questions.Exceeded(*scope.Budget, used))
 	if over.What == "" {
 		q.State = checkpoints.QuestionWithdrawn
 		return
@@ -370,7 +346,7 @@ func HeldNotes(notes []InboxEntry, taken int64, s State, vouched bool) (kept []I
 			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip,
 				n.Decline
 			waits := n.Seq > taken
-			grants := waits && !vouched && Grants(&answered)
+			grants := waits && !vouched && questions.Grants(&answered)
 			if grants {
 				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})
 			}

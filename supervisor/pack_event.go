@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
@@ -28,38 +27,23 @@ func (d *transition) movedBelow(b Unpacked, agent string) string {
 }
 
 func movedItself(b Unpacked, own, along string, a *Agent) string {
-	if along != "" {
-		return fmt.Sprintf(`## MOVED
-
-You have been moved, and continue in another place than this conversation tells of.
-Old folder: %s
-New folder: %s, in your git worktree, on the branch %s
-What this conversation calls by a path under the old folder is at the same place under the new one; use only the new `+
-			`one. What you committed and what you did not commit came along; files that git ignores did not.
-The run's folder was %s and is %s now.
-Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, along, a.Cwd,
-			a.Worktree.Branch, b.From, b.Cwd)
+	const what = "You have been moved, and continue in another place than this conversation tells of."
+	const gone = "\nProcesses that you started are gone, and so is what you left outside the folder, in /tmp for one."
+	switch {
+	case along != "":
+		return movedText(what, along, a.Cwd+", in your git worktree, on the branch "+a.Worktree.Branch,
+			samePlace+" What you committed and what you did not commit came along; files that git ignores did not.\n"+
+				"The run's folder was "+b.From+" and is "+b.Cwd+" now."+gone)
+	case own != "":
+		return movedText(what, own+", which was yours alone and did not come along, nor did what you committed there.",
+			"the one in which your commands run now. Look at what is on disk before you continue.",
+			"Processes that you started are gone.")
+	case b.Work:
+		return movedText(what, b.From, b.Cwd,
+			samePlace+" Uncommitted changes came along; files that git ignores did not."+gone)
 	}
-	if own != "" {
-		return fmt.Sprintf(`## MOVED
-
-You have been moved, and continue in another place than this conversation tells of.
-Old folder: %s, which was yours alone and did not come along, nor did what you committed there.
-New folder: the one in which your commands run now. Look at what is on disk before you continue.
-Processes that you started are gone.`, own)
-	}
-	work := "Uncommitted changes came along; files that git ignores did not."
-	if !b.Work {
-		work = "Uncommitted changes did not come along: look at what is on disk before you continue."
-	}
-	return fmt.Sprintf(`## MOVED
-
-You have been moved, and continue in another place than this conversation tells of.
-Old folder: %s
-New folder: %s
-What this conversation calls by a path under the old folder is at the same place under the new one; use only the new `+
-		`one. %s
-Processes that you started are gone, and so is what you left outside the folder, in /tmp for one.`, b.From, b.Cwd, work)
+	return movedText(what, b.From, b.Cwd,
+		samePlace+" Uncommitted changes did not come along: look at what is on disk before you continue."+gone)
 }
 
 // Packed says that the run is now in a file, and goes on wherever that is unpacked.
@@ -67,7 +51,7 @@ type Packed struct{ File string }
 
 var _ = kind[Packed]("packed")
 
-func (e Packed) apply(d *transition) error { //nolint:unparam // it is what every event has
+func (e Packed) apply(d *transition) error {
 	d.run().Packed = e.File
 	return nil
 }
@@ -125,16 +109,6 @@ func (e Unpacked) apply(d *transition) error {
 		func(id string) bool { return along[id] != d.Folder(id) }) {
 		return nil
 	}
-	for _, a := range d.AllAgents() {
-		if !slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun }) {
-			continue
-		}
-		if !a.Status.Ended() || Revivable(a) || d.failed(a) {
-			a := d.agent(a.ID)
-			a.Outbox = append(slices.Clip(a.Outbox), checkpoints.OutboxItem{
-				Key: fmt.Sprintf("moved %d.%d", r.Epoch, len(a.Outbox)), Text: d.moved(e, a.ID, own[a.ID], along[a.ID]), At: d.at,
-			})
-		}
-	}
+	d.tellMoved(func(a *Agent) string { return d.moved(e, a.ID, own[a.ID], along[a.ID]) })
 	return nil
 }

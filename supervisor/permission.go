@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,17 +10,19 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
 )
 
-// What a person may answer to a permission prompt. What follows the word is its argument: of allow-run another rule
-// than the one that is offered, of the denials the reason.
+// What a person may answer to a permission prompt, and to a delegation.
 const (
-	Allow    = "allow"
-	AllowRun = "allow-run"
-	Deny     = "deny"
-	DenyStop = "deny-stop"
+	Allow    = questions.Allow
+	AllowRun = questions.AllowRun
+	Deny     = questions.Deny
+	DenyStop = questions.DenyStop
+	Approve  = questions.Approve
 )
 
 // PermissionAsked makes the question of a permission prompt, and the rule that would permit the same for the whole run;
@@ -27,21 +30,29 @@ const (
 // shown. t is what the person sees of the call.
 func PermissionAsked(m procs.Ask, t CallView) (signals.Question, string) {
 	name := text.Line(m.Name, MaxToolName)
-	asked := "Allow " + name + "?"
-	if what := text.Line(t.What, text.MaxNamed); what != "" {
-		asked = fmt.Sprintf("Allow %s: %s?", name, what)
-	} else if what := text.Line(m.Description, text.MaxNamed); what != "" {
-		asked = fmt.Sprintf("Allow %s: %s?", name, what)
+	asked := "Allow " + name
+	if t.Where != "" {
+		asked += " in " + text.Line(t.Where, text.MaxNamed)
 	}
+	if what := t.Headline.String(); what != "" {
+		asked += ": " + what
+	}
+	asked += "?"
 	context := t.Preview
+	if said := text.Line(m.Description, text.MaxLine); said != "" && !strings.Contains(context, said) {
+		context += "\n" + calls.ItSays + said
+	}
 	if m.Reason != "" {
-		context += "\nAsked because: " + text.Line(m.Reason, text.MaxLine)
+		context += becauseLine + text.Line(m.Reason, text.MaxLine)
 	}
 	if m.From.ID != "" {
-		context += "\nAsked by the subagent " + text.Line(m.From.ID, text.MaxLine)
+		context += subagentLine + text.Line(m.From.ID, text.MaxLine)
 	}
 	var options []signals.Option
-	rule := ""
+	rule, holds := "", "always in this run: "
+	if t.Cwd != "" {
+		holds = "always in this run, in that folder: "
+	}
 	if t.More > 0 {
 		context += "\n" + onlyRefused
 	} else {
@@ -51,7 +62,7 @@ func PermissionAsked(m procs.Ask, t CallView) (signals.Question, string) {
 		rule = t.Rule.String()
 	}
 	if rule != "" && t.More == 0 {
-		options = append(options, signals.Option{Label: AllowRun, Description: "always in this run: " + rule})
+		options = append(options, signals.Option{Label: AllowRun, Description: holds + rule})
 	}
 	return signals.Question{
 		ID: m.Name, Header: name, Text: asked, Context: context,
@@ -61,6 +72,13 @@ func PermissionAsked(m procs.Ask, t CallView) (signals.Question, string) {
 	}, rule
 }
 
+// The lines of a permission's context that are not about the call. No line of others begins so
+// (permission/preview_evidence).
+const (
+	becauseLine  = "\nAsked because: "
+	subagentLine = "\nAsked by the subagent "
+)
+
 // MaxToolName bounds the name of a tool in it.
 const MaxToolName = 100
 
@@ -68,54 +86,18 @@ const MaxToolName = 100
 var onlyRefused = fmt.Sprintf("It can only be refused: more than %d KiB cannot be shown, and what is not shown\n"+
 	"cannot be allowed. Deny it, and ask for smaller steps.", text.MaxPreview>>10)
 
-// allowable reports whether a permission may be given: not if a part of what would be permitted was not shown.
-func allowable(q *Question) bool {
-	return slices.ContainsFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == Allow }) && q.Truncated == ""
-}
+// Permits reports whether a question's answer lets a call be made that the person was shown.
+func Permits(q *Question) bool { return questions.KindOf(q.Kind).Ruled && questions.Allowed(q) }
 
-// Decision takes the answer to a permission prompt apart. What is not exactly a permission is a denial, with the whole
-// of it as the reason.
-func Decision(answer string) (word, argument string) {
-	word, argument, _ = strings.Cut(strings.TrimSpace(answer), " ")
-	argument = strings.TrimSpace(argument)
-	switch {
-	case word == Allow && argument == "", word == AllowRun, word == Deny, word == DenyStop:
-		return word, argument
+// sameEvidence reports whether two permissions show the same of a call, whoever asks for it and why.
+func sameEvidence(a, b string) bool {
+	of := func(context string) string {
+		for _, ours := range []string{becauseLine, subagentLine} {
+			context, _, _ = strings.Cut(context, ours)
+		}
+		return context
 	}
-	return Deny, strings.TrimSpace(answer)
-}
-
-// allowed reports whether a permission was given, for once or for the run.
-func allowed(q *Question) bool {
-	word, _ := Decision(q.Answer)
-	return !q.Skipped && !q.Declined && q.Revoked == "" && (word == Allow || word == AllowRun)
-}
-
-// checkPermission is CheckDecision for a permission.
-func checkPermission(q *Question, answer, cwd string) error {
-	word, argument := Decision(answer)
-	switch {
-	case word == Deny && strings.HasPrefix(answer, Allow):
-		return fmt.Errorf("allow takes nothing after it: type %q, or deny and what to do instead", Allow)
-	case (word == Allow || word == AllowRun) && !allowable(q):
-		return fmt.Errorf(
-			"not all of this call can be shown, so it can only be refused: type %q and what to do instead, such as smaller "+
-				"steps", Deny)
-	case word != AllowRun:
-		return nil
-	case q.Rule == "":
-		return fmt.Errorf("no rule can describe this call, so it can only be allowed once: type %q", Allow)
-	case argument == "":
-		return nil
-	}
-	r, err := rules.Parse(argument)
-	if err != nil {
-		return fmt.Errorf("%s %w", AllowRun, err)
-	}
-	if call, err := rules.Parse(q.Rule); err != nil || !rules.Covered([]rules.Rule{r}, call, cwd) {
-		return fmt.Errorf("the rule %s does not permit what is asked, which is %s", r, q.Rule)
-	}
-	return nil
+	return of(a) == of(b)
 }
 
 // Rules gives what the persons who watch this run have permitted for the whole of it, oldest first.
@@ -129,41 +111,43 @@ func (s State) Rules() []RunRule {
 
 // GrantsRule reports whether a question's answer is a rule that is in force.
 func GrantsRule(q *Question) bool {
-	word, _ := Decision(q.Answer)
-	return q.Kind == checkpoints.AskPermission && q.AnsweredAt != nil && allowed(q) && word == AllowRun &&
-		q.Rule != "" &&
+	word, _ := questions.Decision(q.Answer)
+	return Permits(q) && q.AnsweredAt != nil && word == AllowRun && q.Rule != "" &&
 		(q.State == checkpoints.QuestionAnswered || q.State == checkpoints.QuestionDelivered)
-}
-
-// GivenRule gives the rule that an answer to q, as Choose in the terminal gives it, puts in force for the whole run; ""
-// if it is none.
-func GivenRule(q *Question, answer string) string {
-	word, argument := Decision(answer)
-	switch {
-	case q.Kind != checkpoints.AskPermission, word != AllowRun:
-		return ""
-	case argument != "":
-		return argument
-	}
-	return q.Rule
 }
 
 // A RunRule is a rule that somebody gave while a run was under way.
 type RunRule struct {
 	Rule     string    `json:"rule"`
-	Question string    `json:"question"` // the answer to which it is
+	Folder   string    `json:"folder,omitempty"` // one about commands holds there; "": in the agent's own
+	Question string    `json:"question"`         // the answer to which it is
 	By       string    `json:"by"`
 	At       time.Time `json:"at"`
 }
 
 // RuleOf gives the rule that an answer to a permission has given.
 func RuleOf(q *Question) RunRule {
-	return RunRule{Rule: GivenRule(q, q.Answer), Question: q.ID, By: q.AnsweredBy, At: *q.AnsweredAt}
+	return RunRule{Rule: questions.GivenRule(q, q.Answer), Folder: cwdOf(q), Question: q.ID, By: q.AnsweredBy,
+		At: *q.AnsweredAt}
 }
 
-// permitted gives the rule of this run that permits a call of an agent, given as its exact rule; "" if none does: one
-// that --allow gave for exactly this, or an answer. A path in either is one from the folder of the agent that asked.
-func (s State) permitted(call, agent string) string {
+// cwdOf gives where the call of a permission is made, as a checkpoints.ToolCall has it. A record of an earlier build
+// has none, and counts as made in the agent's own folder.
+func cwdOf(q *Question) string {
+	if q.Tool == nil {
+		return ""
+	}
+	return q.Tool.Cwd
+}
+
+// isCommand reports whether a rule is about some commands. What one does depends on the folder in which it runs, so
+// such a rule holds where it was given.
+func isCommand(r rules.Rule) bool { return r.Tool == "Bash" && r.Spec != "" }
+
+// permitted gives the rule of this run that permits a call of an agent, given as its exact rule and where it is made;
+// "" if none does: one that --allow gave for exactly this, or an answer. A path in either is one from the folder of the
+// agent that asked.
+func (s State) permitted(call, agent, cwd string) string {
 	if call == "" {
 		return ""
 	}
@@ -172,10 +156,14 @@ func (s State) permitted(call, agent string) string {
 		return ""
 	}
 	exact = exact.From(s.Folder(agent))
+	runsIn := cwd
+	if cwd == "" {
+		runsIn = s.Folder(agent)
+	}
 	for _, given := range s.Config.Allow {
 		// Claude has these rules itself, and asks all the same about some commands that a rule spells out, such as one that
 		// writes to a file. The person has permitted that very call.
-		if r, err := rules.Parse(given); err == nil && r.From(s.Folder(agent)) == exact {
+		if r, err := rules.Parse(given); err == nil && r.From(s.Folder(agent)) == exact && (cwd == "" || !isCommand(r)) {
 			return given
 		}
 	}
@@ -184,6 +172,9 @@ func (s State) permitted(call, agent string) string {
 		given, folder := RuleOf(q).Rule, s.Folder(q.Agent)
 		r, err := rules.Parse(given)
 		if err != nil {
+			continue
+		}
+		if in := cwdOf(q); isCommand(r) && (in == checkpoints.ElsewhereUnknown || runsIn != cmp.Or(in, folder)) {
 			continue
 		}
 		if r.From(folder) == exact {
@@ -207,23 +198,23 @@ func (s State) permitted(call, agent string) string {
 // decision, however it got here, permits nothing.
 func (d *transition) decided(n InboxEntry) {
 	q := d.Questions[n.Question]
-	if q.Kind != checkpoints.AskPermission {
+	if !questions.KindOf(q.Kind).Ruled {
 		return
 	}
 	d.reopen()
 	if q.Skipped || q.Declined {
 		return
 	}
-	if CheckDecision(q, q.Answer, d.Folder(q.Agent)) != nil {
+	if questions.Check(q, q.Answer, d.Folder(q.Agent)) != nil {
 		d.question(q.ID).Answer = Deny + " " + q.Answer
 		return
 	}
-	switch word, why := Decision(q.Answer); word {
+	switch word, why := questions.Decision(q.Answer); word {
 	case AllowRun:
 		for _, other := range d.FindQuestions(func(o *Question) bool {
-			return o.Kind == checkpoints.AskPermission && o.State == checkpoints.QuestionOpen
+			return o.Kind == q.Kind && o.State == checkpoints.QuestionOpen
 		}) {
-			if rule := d.permitted(other.Rule, other.Agent); rule != "" {
+			if rule := d.permitted(other.Rule, other.Agent, cwdOf(other)); rule != "" {
 				d.answer(InboxEntry{Question: other.ID, Value: Allow, By: "the rule " + rule, At: n.At})
 				d.question(other.ID).ByRule = true
 			}
@@ -258,7 +249,8 @@ func (d *transition) revoke(n InboxEntry) {
 // reopen asks again what a rule has answered that is in force no more, unless that is on its way.
 func (d *transition) reopen() {
 	for _, q := range d.FindQuestions(func(q *Question) bool {
-		return q.ByRule && q.State == checkpoints.QuestionAnswered && !q.Delivering && d.permitted(q.Rule, q.Agent) == ""
+		return q.ByRule && q.State == checkpoints.QuestionAnswered && !q.Delivering &&
+			d.permitted(q.Rule, q.Agent, cwdOf(q)) == ""
 	}) {
 		q := d.question(q.ID)
 		q.State, q.Response, q.ByRule = checkpoints.QuestionOpen, checkpoints.Response{}, false
@@ -266,10 +258,18 @@ func (d *transition) reopen() {
 	}
 }
 
+// A CallSite is where a call is made.
+type CallSite struct {
+	Folder string // the agent's
+	Cwd    string // where it, or its subagent, has gone; "" if that is not known
+}
+
 // A CallView is what a person is shown of a call before it is permitted.
 type CallView struct {
-	What    string     // the command, path or address as it is, for the question's text
-	Preview string     // all of the call, as package text writes it
-	Rule    rules.Rule // that permits exactly this in the whole run; the zero Rule if none can
-	More    int        // how many bytes of the preview are left out; such a call can only be refused
+	Headline calls.Headline // for the question's text: what the call does
+	Cwd      string         // where it is made, as a checkpoints.ToolCall has it
+	Where    string         // the same in few words, for the question's text; "": the agent's own folder
+	Preview  string         // all of the call, as package text writes it
+	Rule     rules.Rule     // that permits exactly this in the whole run; the zero Rule if none can
+	More     int            // how many bytes of the preview are left out; such a call can only be refused
 }

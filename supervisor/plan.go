@@ -17,6 +17,7 @@ type Effect struct {
 	Delivery string        // uuid
 	Question string        // id
 	Request  string        // of a gate or reply
+	Part     int           // of a check: which report of a subagent; 0: the agent's own
 	Until    time.Time     // of a wait; of a snapshot: it is not begun before
 	Patience time.Duration // of a watch
 }
@@ -89,6 +90,7 @@ func (s State) Plan(undone []string) Parts {
 	if s.Run == nil || s.Run.Left != "" {
 		return Parts{}
 	}
+	s.index = s.indexed()
 	plan := Parts{First: s.planSnapshot(), Agents: s.planned(), // a snapshot first: what it holds back may be due with it
 		Rest: slices.Concat(s.planAnswers(), s.planBudgets(), s.planEase())}
 	if unseen := s.FindPending(func(q *Question) bool {
@@ -145,6 +147,11 @@ func (s State) planAgent(a *Agent) []Effect {
 	} else {
 		plan = s.planLive(l, on)
 	}
+	if part := partDue(a); part != nil {
+		e := on(DoCheck)
+		e.Key, e.Part = fmt.Sprintf("%s part %d", e.Key, part.N), part.N
+		plan = append(plan, e)
+	}
 	if !slices.ContainsFunc(plan, Effect.acts) && s.checkDue(a, l) {
 		plan = append(plan, on(DoCheck))
 	}
@@ -163,7 +170,7 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 	}
 	unsaid := s.FindDeliveries(a.ID, func(v *Delivery) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
-		return undelivered(v) && (v.Prompt() || v.State == checkpoints.DeliveryPending)
+		return undelivered(v) && (v.Prompt() || unsent(v))
 	})
 	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
 		l.Phase != checkpoints.LaunchTurnDue && len(s.waitsFor(a.ID)) == 0
@@ -185,9 +192,7 @@ func (s State) planLive(l *Launch, on func(EffectKind) Effect) []Effect {
 	if l.End != "" {
 		return append(plan, on(DoEnd))
 	}
-	for _, v := range s.FindDeliveries(l.Agent, func(v *Delivery) bool {
-		return v.State == checkpoints.DeliveryPending && v.Launch == l.N
-	}) {
+	for _, v := range s.unsentTo(l.Agent, l.N) {
 		e := on(DoDeliver)
 		e.Key, e.Delivery = "deliver "+v.UUID, v.UUID
 		plan = append(plan, e)

@@ -38,6 +38,20 @@ func (p Parts) Leaves() bool {
 	return len(p.First) == 0 && len(p.Agents) == 0 && len(p.Rest) == 1 && p.Rest[0].Do == DoLeave
 }
 
+// OnlyTells reports whether nothing is left to do but to tell a person: all else waits for a time.
+func (p Parts) OnlyTells() bool {
+	tells := false
+	for _, e := range p.All() {
+		switch {
+		case e.Do == DoNotify, e.Do == DoAnnounce:
+			tells = true
+		case e.acts():
+			return false
+		}
+	}
+	return tells
+}
+
 // acts reports whether anything of it does more than wait for a time.
 func (p Parts) acts() bool {
 	return slices.ContainsFunc(p.First, Effect.acts) || slices.ContainsFunc(p.Rest, Effect.acts) ||

@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -13,19 +14,20 @@ import (
 
 // unready says why the answers of a group, given by its first question, cannot be said yet; "" if they can.
 func (s State) unready(first *Question) string {
+	readies := questions.KindOf(first.Kind).Readies()
 	switch c := s.further(first); {
-	case first.Tool != nil && first.Kind != checkpoints.AskBlocker:
+	case first.Tool != nil && !readies:
 		return ""
 	case first.File != nil && first.File.Polls:
 		return "its script is given the answer"
 	case first.File != nil && first.File.Drop != "":
 		return "it is looked whether its script has taken the answer"
-	case !first.Prepared && (first.Kind == checkpoints.AskBlocker || first.Kept != nil && first.Kept.Copy != ""):
+	case !first.Prepared && (readies || first.Kept != nil && first.Kept.Copy != ""):
 		return "its answer is made ready"
 	case c == nil || c.State == checkpoints.QuestionWithdrawn:
 		return ""
 	case c.State == checkpoints.QuestionOpen || c.State == checkpoints.QuestionAnswered:
-		if c.Kind == checkpoints.AskCommand {
+		if questions.KindOf(c.Kind).Runs {
 			return "asks whether a command may run"
 		}
 		return "asks: " + text.FirstLine(c.Text)
@@ -64,7 +66,7 @@ func (s State) further(q *Question) *Question {
 }
 
 // isFurther reports whether the answer of another question has led to this one: the agent reads of both in one.
-func isFurther(q *Question) bool { return q.Kind == checkpoints.AskCommand || q.Asker != "" }
+func isFurther(q *Question) bool { return questions.KindOf(q.Kind).Runs || q.Asker != "" }
 
 // planAnswers plans what the answers of agents need before they are said.
 func (s State) planAnswers() []Effect {
@@ -125,7 +127,7 @@ func (d *transition) decideFurther(agent string) {
 	}) {
 		q = d.question(q.ID)
 		q.State = checkpoints.QuestionDelivered // it needs no words of its own
-		if q.Kind == checkpoints.AskCommand && q.Answer == RunIt && !q.Skipped && q.Revoked == "" {
+		if questions.KindOf(q.Kind).Runs && q.Answer == questions.RunIt && !q.Skipped && q.Revoked == "" {
 			q.Ran = &checkpoints.Ran{Epoch: d.Run.Epoch}
 		}
 	}
@@ -166,11 +168,11 @@ func (e Prepared) apply(d *transition) error {
 	if q.Child == "" {
 		q.Child = e.Child
 	}
-	r := Resolve(q)
-	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != RunCommand && d.Config.Policy == Fail {
+	r := questions.Resolve(q)
+	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != questions.RunCommand && d.Config.Policy == Fail {
 		return nil // where nobody is asked, the agent decides itself what was left to be said
 	}
-	kind, asked := r.FurtherQuestion(q, d.Folder(q.Agent))
+	kind, asked := FurtherQuestion(r, q, d.Folder(q.Agent))
 	asker := q.ID
 	d.openQuestions(q.Agent, kind, []signals.Question{asked}, e.Naming,
 		func(c *Question) { c.Asker, c.Fingerprint = asker, string(kind)+" "+asker })

@@ -3,8 +3,8 @@ package supervisor
 import (
 	"strings"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // A Preset is an answer given in advance: with --answer, --answers or a task file.
@@ -54,42 +54,8 @@ func (p Preset) Names(q signals.Question) int {
 // Grants says of an answer to q, which q has for now, why no preset can be it: what it would let happen, and what does
 // that in advance. "" if a preset can.
 func (p Preset) Grants(q *Question, cfg Config) string {
-	if p.Demo && cfg.Demo != "" && len(cfg.Exec) == 0 {
+	if p.Demo && cfg.Demo != "" && cfg.Abilities().PlaysDemos {
 		return ""
 	}
-	switch q.Kind {
-	case checkpoints.AskPermission:
-		switch word, _ := Decision(q.Answer); {
-		case word != Allow && word != AllowRun:
-		case q.Rule == "":
-			return "it would permit a call, which no answer given in advance can"
-		default:
-			return "it would permit a call, which --allow does in advance"
-		}
-	case checkpoints.AskDelegation:
-		if _, yes := approved(q); yes {
-			return "it would start an agent, which --delegate auto does in advance"
-		}
-	case checkpoints.AskBudget:
-		if word, _ := budgetAnswer(q.Answer); word != finish && word != stopIt {
-			return "it would raise a budget, which a higher --max-cost-usd, --max-tokens, --max-time or --max-turns does in " +
-				"advance"
-		}
-	case checkpoints.AskCommand:
-		if q.Answer != leaveIt {
-			return "it would run a command as you, which is answered on a terminal only"
-		}
-	case checkpoints.AskElicitation:
-		return "an MCP server asks it, whose questions only a person answers"
-	case checkpoints.AskBlocker:
-		switch Resolve(q).How {
-		case RunCommand:
-			return "it would run a command as you, which is answered by a person only"
-		case DelegateIt:
-			if p.FromFile {
-				return "it would start an agent, which no task file can"
-			}
-		}
-	}
-	return ""
+	return questions.InAdvance(q, p.FromFile)
 }

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -61,8 +62,8 @@ func (s State) told(agent string) string {
 		if _, start := s.delegated(q); start && s.Agents[q.Child] != nil {
 			return false // the list of its children tells
 		}
-		return q.State == checkpoints.QuestionDelivered && q.Kind != checkpoints.AskPermission &&
-			q.Kind != checkpoints.AskCommand && q.Kind != checkpoints.AskElicitation
+		kind := questions.KindOf(q.Kind)
+		return q.State == checkpoints.QuestionDelivered && !kind.InCall && !kind.Runs
 	}) {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, AnswerOf(q))
 	}
@@ -89,37 +90,6 @@ func declined(q *Question) string {
 	return "The person declines to answer" + why + ". Continue without it, or end with a report."
 }
 
-func permissionDecided(q *Question) string {
-	var b strings.Builder
-	// What the person was shown may hold what the agent may not read: the file that it was about to replace.
-	fmt.Fprintf(&b,
-		"## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name,
-		text.Preview(q.Tool.Input))
-	if q.Revoked == unpackedBy {
-		b.WriteString(
-			"You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again if it " +
-				"is still needed; the person is asked.")
-		return b.String()
-	}
-	if allowed(q) {
-		b.WriteString(
-			"The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, " +
-				"unchanged; it will be let through.")
-		return b.String()
-	}
-	fmt.Fprintf(&b,
-		"The person refuses it. %s\n\n## RESUME INSTRUCTIONS\nDo not make this call. Continue without it, or ask.", denial(q))
-	return b.String()
-}
-
-// denial gives the reason of a refused permission.
-func denial(q *Question) string {
-	if _, why := Decision(q.Answer); why != "" {
-		return "Reason: " + why
-	}
-	return "No reason was given."
-}
-
 func deliverablesMissing(agent string, missing []string) string {
 	return fmt.Sprintf(`## DELIVERABLES MISSING
 
@@ -130,10 +100,6 @@ Your task or your report names files that are not on disk:
 Make them, or correct the list; then call report_completion again (without that tool: print a new [COMPLETION_REPORT] `+
 		`with agent_id: %s).`, strings.Join(missing, "\n- "), agent)
 }
-
-// permissionsDenied is what a call reads that needs permission, under --permissions deny.
-const permissionsDenied = "In this run nobody is asked for permission: what needs it is denied. Do it in a way that " +
-	"needs none, or name under issues_encountered what could not be done."
 
 func reportWanted(agent, why string) string {
 	return fmt.Sprintf(`## COMPLETION REPORT WANTED
@@ -155,18 +121,22 @@ Your process was interrupted and has been started again in the same conversation
 	return text
 }
 
-func gateReason(agent string, unfiled []string) string {
-	lost := ""
+func gateReason(a *Agent, unfiled, unheard []string) string {
+	lost := partsTold(a)
 	for _, id := range unfiled {
 		lost += fmt.Sprintf("Nobody was asked by QUESTION_ESCALATED:%s: there is no question file %s.json in "+
 			"~/.claude/questions/pending. Write it and print the line again, or ask with ask_user. ", id, id)
+	}
+	for _, sub := range unheard {
+		lost += fmt.Sprintf("Your subagent %s ended with a question that nobody was asked. Ask it on its behalf with "+
+			"ask_user, then send it the answer by SendMessage. ", sub)
 	}
 	return lost + fmt.Sprintf(
 		`You end your turn without a report, an open question or work that still runs. If the task is done, call `+
 			`report_completion. If you need something from the person, call ask_user or stop_work. Else continue with the `+
 			`task. Without these tools: print a [COMPLETION_REPORT], [CLARIFICATION_NEEDED] or [STOP_WORK] block with `+
 			`agent_id: %s.`,
-		agent)
+		a.ID)
 }
 
 // report makes the record of a completion report.
@@ -204,27 +174,19 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	switch {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
-	case first.Kind == checkpoints.AskBlocker:
-		return text.JSON(Reply{Behavior: Allow, Message: stopAnswered(first, SignalOf(first), s.further(first))})
-	case first.Kind == checkpoints.AskDelegation:
-		return text.JSON(Reply{Behavior: Allow, Message: s.delegationDecided(first)})
+	case handlers[first.Kind].prompt != nil:
+		return text.JSON(Reply{Behavior: Allow, Message: s.answerText(group)})
 	}
 	return text.JSON(Reply{Behavior: Allow, Message: servedAnswer(group)})
 }
 
 // toolReply answers a call with the answers of its questions.
 func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
-	switch first := group[0]; {
-	case first.Kind == checkpoints.AskElicitation:
-		return text.JSON(elicited(call, group))
-	case first.Kind != checkpoints.AskPermission &&
-		!slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
+	switch reply := handlers[group[0].Kind].reply; {
+	case reply != nil:
+		return text.JSON(reply(call, group))
+	case !slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
 		return text.JSON(Reply{Behavior: Deny, Message: answersDeclined(group)})
-	case first.Kind != checkpoints.AskPermission:
-		return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})
-	case allowed(first):
-		return text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input})
-	default:
-		return text.JSON(Reply{Behavior: Deny, Message: "The person refuses this. " + denial(first)})
 	}
+	return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})
 }

@@ -10,15 +10,18 @@ import (
 // maxIdentity is how many bytes may stand around a task: every agent pays for them with every request.
 const maxIdentity = 2800
 
-func TestTheBriefingOfSubagentsHasAllTemplates(t *testing.T) {
+func TestTheBriefingOfSubagentsHasAllTemplatesButThatOfTheReport(t *testing.T) {
 	s := Begin(t, nil)
 	text := s.State.Briefing(s.State.Agents[Root])
 	for _, want := range []string{"## EXECUTION CONTEXT: SUBAGENT", "agent " + Root, "mcp__supervise__ask_user",
 		"mcp__supervise__delegate_work", "[CLARIFICATION_NEEDED]\nagent_id: " + Root, "[STOP_WORK]\nagent_id: " + Root,
-		"[DELEGATE_WORK]\nagent_id: " + Root, "[COMPLETION_REPORT]\nagent_id: " + Root} {
+		"[DELEGATE_WORK]\nagent_id: " + Root} {
 		if !strings.Contains(text, want) {
 			t.Errorf("without %q it is:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "COMPLETION_REPORT") {
+		t.Errorf("a subagent is shown how to report for the agent:\n%s", text)
 	}
 	if !strings.HasSuffix(text, "\n\n## YOUR PART\n\n") || len(text) > 3300 {
 		t.Errorf("%d bytes:\n%s", len(text), text)
@@ -90,9 +93,24 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 	}
 }
 
+// A hook of the CLI may add 10,000 characters at most; it puts more into a file.
+func TestAConversationThatWasCompactedIsToldItsIdentityAgain(t *testing.T) {
+	s := Begin(t, nil)
+	a := s.State.Agents[Root]
+	text := s.State.AfterCompaction(a)
+	if !strings.Contains(text, s.State.identity(a)) || strings.Contains(text, a.Task) || len(text) > 5000 {
+		t.Errorf("%d bytes:\n%s", len(text), text)
+	}
+	for _, sig := range signals.Scan(text, Root) {
+		if !sig.Foreign {
+			t.Errorf("it is a signal itself: %+v", sig)
+		}
+	}
+}
+
 func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
 	for name, text := range map[string]string{
-		"at the gate":              gateReason(Root, nil),
+		"at the gate":              gateReason(&Agent{ID: Root}, nil, nil),
 		"after a stop":             reportWanted(Root, "You stopped."),
 		"with a deliverable short": deliverablesMissing(Root, []string{"a.md"}),
 	} {

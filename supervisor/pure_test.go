@@ -13,8 +13,9 @@ import (
 
 // pure lists what the core may call of the packages that do I/O, and of sync. Types and constants of theirs are free.
 var pure = map[string][]string{
-	"procs": {"AnsweredIn", "Classify", "HarmlessFlags", "ReleaseOf", "ReplaceFlags",
-		"StartsSubagent", "WithoutFlags", "WithoutPrograms"},
+	"procs": {},
+	"claude": {"AnsweredIn", "Classify", "HarmlessFlags", "RefusedByHook", "ReleaseOf", "ReplaceFlags",
+		"StartsSubagent", "WithoutFlags"},
 	"checkpoints": {"PlainID"},
 	"sync":        {"OnceValue"},
 }

@@ -8,32 +8,18 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
 // Open is the state of a question that waits for its answer.
 const Open = checkpoints.QuestionOpen
 
-// AskCommand is the kind of question whether a command may run: it is answered on a terminal only.
-const AskCommand = checkpoints.AskCommand
-
-// AskDelegation is the kind of question whether an agent may have another one started.
-const AskDelegation = checkpoints.AskDelegation
-
-// The other kinds whose forms take more than one of the options.
-const (
-	AskClarification = checkpoints.AskClarification
-	AskBlocker       = checkpoints.AskBlocker
-	AskBudget        = checkpoints.AskBudget
-)
-
 // IsOpen reports whether a question waits for its answer.
 func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
 
 // OnlyTells reports whether the answer to a question tells the agent something, and has nothing done.
-func OnlyTells(q *Question) bool {
-	return q.Kind == checkpoints.AskClarification || q.Kind == checkpoints.AskFile
-}
+func OnlyTells(q *Question) bool { return questions.KindOf(q.Kind).Tells }
 
 // The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads
 // no more, and what agents print must not make the records, the files and the prompts of a run grow without end. The
@@ -45,7 +31,6 @@ const (
 	maxLabel       = 1 << 10
 	maxDescription = 4 << 10
 	maxOptionView  = 32 << 10 // a preview
-	MaxKept        = 100      // options
 )
 
 // NewQuestion makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what
@@ -53,9 +38,9 @@ const (
 func NewQuestion(kind checkpoints.QuestionKind, asked signals.Question) *Question {
 	var cut cutting
 	options := asked.Options
-	if n := len(options); n > MaxKept {
-		options = options[:MaxKept]
-		cut.say("%d of %d options are left out", n-MaxKept, n)
+	if n := len(options); n > questions.MaxKept {
+		options = options[:questions.MaxKept]
+		cut.say("%d of %d options are left out", n-questions.MaxKept, n)
 	}
 	q := &Question{
 		Own: cut.text("id", asked.ID, maxHeader), Kind: kind, State: checkpoints.QuestionOpen,

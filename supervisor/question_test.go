@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -19,14 +20,14 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 		asked.Options = append(asked.Options,
 			signals.Option{Label: fmt.Sprint(i) + long[:2000], Description: long[:5000], Preview: long[:40000]})
 	}
-	q := NewQuestion(checkpoints.AskClarification, asked)
+	q := NewQuestion(questions.AskClarification, asked)
 	for name, is := range map[string]struct{ bytes, most int }{
 		"id":      {len(q.Own), maxHeader},
 		"text":    {len(q.Text), MaxText},
 		"header":  {len(q.Header), maxHeader},
 		"context": {len(q.Context), maxContext + 1000},
 		"rule":    {len(q.Validate), MaxText},
-		"options": {len(q.Options), MaxKept},
+		"options": {len(q.Options), questions.MaxKept},
 		"label":   {len(q.Options[99].Label), maxLabel},
 		"preview": {len(q.Options[99].Preview), maxOptionView},
 		"cut":     {len(q.Truncated), 500},
@@ -52,7 +53,7 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 
 func TestAQuestionWithinItsBoundsIsKeptAsItWasGiven(t *testing.T) {
 	hostile := "\x1b[31mRed\x1b[0m\u202e"
-	q := NewQuestion(checkpoints.AskClarification, signals.Question{
+	q := NewQuestion(questions.AskClarification, signals.Question{
 		ID: "Q1", Text: "Which\x00?", Context: "why", Urgent: true,
 		Options: []signals.Option{{Label: hostile}, {Label: "Red"}},
 	})
@@ -132,4 +133,24 @@ func TestWordsThatGoToAnAgentWaitForTheDisk(t *testing.T) {
 			}
 		})
 	}
+	t.Run("with a message that was not read by a process that is gone", func(t *testing.T) {
+		s := Begin(t, nil)
+		s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
+		s.says("use the old names")
+		said := s.Delivers(1)
+		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+		s.dies(crash())
+		s.Rests(false)
+		s.Do(Started{Agent: Root, Launch: 2, PID: 102})
+		s.Delivers(2)
+		again := TurnBegun{Agent: Root, Launch: 2, Version: "2.1.329"}
+		before := s.State
+		s.Do(again)
+		if v := s.State.Deliveries[said.UUID]; v.State != checkpoints.DeliveryPending {
+			t.Fatalf("it is %s", v.State)
+		}
+		if MayBeLost(before, s.State, Happened{Event: again}, nil) {
+			t.Error("that it is said again may be lost")
+		}
+	})
 }

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"strings"
 
-	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // maxRepeats is how often an agent gets the same answer to the same question without a person.
@@ -13,7 +13,7 @@ const maxRepeats = 10
 // given in advance, or by the policy: it would go round for ever, each time in another turn that costs. In a call of a
 // tool the turn goes on, and claude's own bounds hold; what is approved is bounded by the number of agents.
 func (d *transition) repeats(q *Question, p Preset) bool {
-	if q.Tool != nil || q.Fingerprint == "" || q.Kind == checkpoints.AskDelegation && strings.HasPrefix(p.Value, Approve) {
+	if q.Tool != nil || q.Fingerprint == "" || questions.KindOf(q.Kind).Hands && strings.HasPrefix(p.Value, Approve) {
 		return false
 	}
 	same := 0

@@ -59,7 +59,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 	a.GoOn = !awaits
 	switch {
 	case awaits:
-	case a.Launches > 0 && !d.Begun(id) && a.From == "" && !d.Execs(): // there is no conversation that could go on
+	case a.Launches > 0 && !d.Begun(id) && a.From == "" && d.Abilities().Resumes: // there is no conversation to continue
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"

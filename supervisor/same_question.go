@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file is one answer for many questions: agents that do the same work on many things ask the same about each.
@@ -15,13 +16,7 @@ import (
 
 // Sharable reports whether the answer to a question of this kind can be that of others, too. Whether a command may run
 // is decided for each by itself, and a budget and a script's file are asked for once.
-func Sharable(kind checkpoints.QuestionKind) bool {
-	switch kind {
-	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation:
-		return true
-	}
-	return false
-}
+func Sharable(kind checkpoints.QuestionKind) bool { return questions.KindOf(kind).Sharable }
 
 // shareAnswer gives all open questions that are like one the answer that it has.
 func (d *transition) shareAnswer(q *Question) {
@@ -61,14 +56,16 @@ func (s State) sameQuestion(a, b *Question) bool {
 		a.Optional != b.Optional {
 		return false
 	}
-	if a.Kind == checkpoints.AskPermission { // what is permitted is exactly what was seen
-		return a.Tool != nil && b.Tool != nil && a.Tool.Name == b.Tool.Name && bytes.Equal(a.Tool.Input, b.Tool.Input)
+	kind := questions.KindOf(a.Kind)
+	if kind.InCall { // what is permitted is exactly what was seen
+		return a.Tool != nil && b.Tool != nil && a.Tool.Name == b.Tool.Name && a.Tool.Cwd == b.Tool.Cwd &&
+			bytes.Equal(a.Tool.Input, b.Tool.Input)
 	}
 	same := func(ofA, ofB string) bool { return ofA == ofB || s.withoutItem(a, ofA) == s.withoutItem(b, ofB) }
 	if !same(a.Header, b.Header) || !same(a.Text, b.Text) || !same(a.Validate, b.Validate) {
 		return false
 	}
-	if a.Kind == checkpoints.AskDelegation && !same(a.Context, b.Context) { // which has the task
+	if kind.Hands && !same(a.Context, b.Context) { // which has the task
 		return false
 	}
 	for i := range a.Options {
@@ -98,7 +95,7 @@ func itemOf(a *Agent) string {
 // sameAnswer gives the answer of one question as another one's that is alike: the options of the same places, or the
 // same words.
 func (s State) sameAnswer(from, to *Question) string {
-	labels := chosen(from)
+	labels := questions.Chosen(from)
 	if len(labels) == 0 {
 		return from.Answer
 	}

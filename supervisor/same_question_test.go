@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // many tells a story of agents that do the same work on many things, each of them at work.
@@ -96,7 +97,7 @@ func TestPermissionsAreAlikeOnlyForTheVerySameCall(t *testing.T) {
 	s := many(t, "a.go", "b.go", "c.go")
 	ask := func(i int, id, command string) {
 		s.Do(Asked{
-			Agent: worker(i), Launch: 1, Kind: checkpoints.AskPermission,
+			Agent: worker(i), Launch: 1, Kind: questions.AskPermission,
 			Call: checkpoints.ToolCall{Launch: 1, Request: id, ToolUse: "t" + id,
 				Name: "Bash", Input: raw(map[string]string{"command": command})},
 			Questions: []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?", Options: []signals.Option{

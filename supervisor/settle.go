@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -73,7 +74,7 @@ func (d *transition) collectAnswers(id string) {
 			slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}
-		if q.Kind == checkpoints.AskBlocker && Resolve(q).How == giveUp {
+		if questions.Resolve(q).How == questions.GiveUp {
 			d.question(q.ID).State = checkpoints.QuestionDelivered // it needs no words
 			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+text.FirstLine(q.Text))
 			continue
@@ -127,7 +128,7 @@ func (d *transition) reconcileLive(id string) {
 	if d.enforceBudget(a, l, open) {
 		return
 	}
-	if d.Execs() { // what is to be said waits for the end of the process
+	if !d.Abilities().TakesInput { // what is to be said waits for the end of the process
 		a.HoldUntil = nil
 		reason := "at work"
 		if len(open) > 0 {
@@ -246,7 +247,7 @@ func (d *transition) reconcileIdle(id string) {
 	case a.StopWanted != "":
 		d.finish(a, checkpoints.Stopped, "stopped by "+a.StopWanted)
 	case a.Fault != "":
-		d.finish(a, checkpoints.Failed, a.FaultReason)
+		d.finish(a, checkpoints.Failed, failedBy(a))
 	case !surveyed, len(open) > 0:
 		d.idleStatus(a, l, open)
 	case d.preparing(id) != "":
@@ -276,8 +277,7 @@ func (d *transition) reconcileIdle(id string) {
 
 // moreToSay reports whether an agent without a process has to be told something before it can be done.
 func (d *transition) moreToSay(a *Agent) bool {
-	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
-	return a.GoOn || len(a.Outbox) > 0 || len(again) > 0
+	return a.GoOn || len(a.Outbox) > 0 || len(d.FindDeliveries(a.ID, unsent)) > 0
 }
 
 // idleStatus says why an agent has no process.
@@ -306,8 +306,10 @@ func lastWords(l *Launch) string {
 // is missing first.
 func (d *transition) finishIdle(a *Agent) bool {
 	switch r := a.Report; {
+	case partDue(a) != nil:
+		d.setStatus(a, a.Status, "the deliverables of its subagents are checked")
 	case r == nil:
-		d.finish(a, checkpoints.Unreported, "ended without a report")
+		d.finish(a, checkpoints.Unreported, d.unreported(a))
 	case !r.Checked:
 		d.setStatus(a, a.Status, "has reported; its deliverables are checked")
 	case d.tellMissing(a):
@@ -323,6 +325,18 @@ func (d *transition) finishIdle(a *Agent) bool {
 	}
 	return true
 }
+
+// unreported says why an agent counts as one that has not reported.
+func (d *transition) unreported(a *Agent) string {
+	const why = "ended without a report"
+	if l := d.last(a.ID); l != nil && l.Foreign != "" && !d.Abilities().UsesOurID {
+		return why + "; what it printed as " + text.Line(l.Foreign, maxForeign) + " was ignored"
+	}
+	return why
+}
+
+// maxForeign bounds how much is shown of an id, in bytes.
+const maxForeign = 60
 
 // finish ends an agent. Answers that have not reached it are kept in its outbox, should a person revive it.
 func (d *transition) finish(a *Agent, status Status, reason string) {
@@ -344,8 +358,9 @@ func (d *transition) launchAgain(a *Agent) {
 		return
 	}
 	before := d.Launch(a.ID)
-	anew := d.Config.Relaunch == Fresh || d.Execs()
-	fresh := before == nil || a.Fresh || anew && before.Begun || d.Execs()
+	resumes := d.Abilities().Resumes
+	anew := d.Config.Relaunch == Fresh || !resumes
+	fresh := before == nil || a.Fresh || anew && before.Begun || !resumes
 	if before != nil && anew && !a.Fresh {
 		d.abandon(a)
 		d.collectAnswers(a.ID) // the answers among it are said in the new one
@@ -356,8 +371,7 @@ func (d *transition) launchAgain(a *Agent) {
 	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, Phase: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
-	again := d.FindDeliveries(a.ID,
-		func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending && v.Prompt() })
+	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return unsent(v) && v.Prompt() })
 	for _, v := range again {
 		d.delivery(v.UUID).Launch = l.N
 	}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +14,15 @@ func TestASubagentsTaskUpdateWithItsOwnIDIsHeard(t *testing.T) {
 		return procs.ToolUse{ID: "t1", Parent: "toolu_1", Agent: "a0d59cb1734d13293", Name: "TaskUpdate",
 			Input: []byte(`{"taskId":"7","metadata":{"needs_input":true,"question":"Which?","agent_id":"` + id + `"}}`)}
 	}
-	for id, foreign := range map[string]bool{"a0d59cb1734d13293": false, Root: false, "a-someoneelse0": true} {
-		found := NewSignalReader(Root, nil, nil).Read(call(id))
-		if len(found) != 1 || found[0].Foreign != foreign {
-			t.Errorf("with the id %s: %+v", id, found)
+	for id, foreign := range map[string]bool{"a0d59cb1734d13293": false, Root: false, "a-someoneelse0": true,
+		"agent-abc123": false} {
+		own := call(id)
+		own.Parent, own.Agent = "", ""
+		for _, m := range []procs.ToolUse{call(id), own} { // the main agent's own with an id that is nobody's is heard, too
+			found := NewSignalReader(Root, nil, nil).Read(m)
+			if len(found) != 1 || found[0].Foreign != foreign || found[0].Inside != (m.Parent != "") {
+				t.Errorf("with the id %s: %+v", id, found)
+			}
 		}
 	}
 }
@@ -32,5 +38,25 @@ func TestTheStateOfAPauseReachesThePerson(t *testing.T) {
 	}
 	if strings.Contains(q.Text, "State") || len(q.Options) != 2 {
 		t.Errorf("%+v", q)
+	}
+}
+
+// An agent that continues a conversation finds in it the id of the agent that had it before, and may sign with it.
+func TestTheIDOfAContinuedAgentCountsAsOnesOwn(t *testing.T) {
+	s := State{Config: Config{AcceptIDs: []string{"bg-task-1"}}, Agents: map[string]*Agent{}}
+	for _, a := range []Agent{{ID: "a-1"}, {ID: "a-2"}, {ID: "a-3"}, {ID: "a-4"}} {
+		a.Run = RunID
+		s.Agents[a.ID] = &a
+	}
+	s.Agents["a-1"].ContinuedBy, s.Agents["a-2"].ContinuedBy = "a-2", "a-3"
+	if got, want := s.FormerIDs("a-3"), []string{"bg-task-1", "a-2", "a-1"}; !slices.Equal(got, want) {
+		t.Errorf("they are %q, want %q", got, want)
+	}
+	if got := s.FormerIDs("a-4"); !slices.Equal(got, []string{"bg-task-1"}) {
+		t.Errorf("of another agent they are %q", got)
+	}
+	said := procs.Text{Text: "[COMPLETION_REPORT]\nagent_id: a-1\nstatus: success\nsummary: done\n[/COMPLETION_REPORT]\n"}
+	if found := NewSignalReader("a-3", s.FormerIDs("a-3"), nil).Read(said); len(found) != 1 || found[0].Foreign {
+		t.Errorf("the report is read as %+v", found)
 	}
 }

@@ -12,7 +12,8 @@ import (
 // tellMissing puts the deliverables that are not there into the outbox, once. A command has no conversation in which it
 // could be told: started again, it would do all of its work again.
 func (d *transition) tellMissing(a *Agent) bool {
-	if d.Execs() || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing || a.Report.Status == "failed" {
+	if !d.Abilities().Resumes || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing ||
+		a.Report.Status == "failed" {
 		return false
 	}
 	a.ToldMissing = true
@@ -25,12 +26,18 @@ func (d *transition) tellMissing(a *Agent) bool {
 // one for something that has come to nothing since, such as a question that was withdrawn, or the end of a child that
 // its client told.
 func (d *transition) tellUnreported(a *Agent, l *Launch) bool {
-	if !l.ReportWaived || a.Report != nil || a.ReportRequested {
+	if !l.ReportWaived || !d.canRequestReport(a) {
 		return false
 	}
 	a.ReportRequested = true
 	wantReport(a, l, "You ended your turn without a report.", d.at)
 	return true
+}
+
+// canRequestReport reports whether an agent has neither reported nor been asked to, and could be: one that continues no
+// conversation would begin its work again.
+func (d *transition) canRequestReport(a *Agent) bool {
+	return a.Report == nil && !a.ReportRequested && d.Abilities().Resumes
 }
 
 // wantReport puts what asks for a report among what is to be said to an agent.
@@ -78,6 +85,10 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			p.groups = append(p.groups, s.Group)
 		}
 		d.toldInterrupted(group)
+		if sub := group[0].From; sub != nil && group[0].Tool == nil {
+			texts = append(texts, d.answerForSubagent(group, sub, l))
+			continue
+		}
 		if fromSubagent(group) != nil {
 			bySubagents = append(bySubagents, group)
 			continue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 type (
@@ -20,6 +21,8 @@ type (
 	Launch = checkpoints.Launch
 	// Question is the record of what a person is asked.
 	Question = checkpoints.Question
+	// PartReport is the record of what a subagent has reported to its agent.
+	PartReport = checkpoints.PartReport
 	// Delivery is the record of one thing said to an agent.
 	Delivery = checkpoints.Delivery
 	// Status is the state of an agent or run, in the words that every reader sees.
@@ -62,23 +65,32 @@ func (s State) Live(agent string) *Launch {
 	return nil
 }
 
-// Execs reports whether the agents are processes of any command, which speak no protocol: each launch is one turn,
-// begun by its prompt.
-func (s State) Execs() bool { return len(s.Config.Exec) > 0 }
+// Lived reports whether a process of an agent that is gone may have lived at a time. When it began may not have been
+// saved.
+func (s State) Lived(agent string, at time.Time) bool {
+	return !at.Before(s.Run.StartedAt) && slices.ContainsFunc(s.Launches[agent], func(l *Launch) bool {
+		return l.EndedAt != nil && !at.After(*l.EndedAt)
+	})
+}
 
-// held gives the live launch whose process waits for the answer of this question's call, nil if it came by text or
-// the process is gone. A command that such an answer wants is waited for in the same call.
-func (s State) held(q *Question) *Launch {
+// heldCall gives the call in which a live process waits for the answer of a question, nil if that came by text or the
+// process is gone. What such an answer has led to, as a command that it wants, is waited for in the same call.
+func (s State) heldCall(q *Question) *checkpoints.ToolCall {
 	if q.Asker != "" {
 		q = s.Questions[q.Asker]
 	}
-	if q.Tool == nil {
-		return nil
-	}
-	if l := s.Live(q.Agent); l != nil && l.N == q.Tool.Launch && l.End == "" {
-		return l
+	if l := s.Live(q.Agent); q.Tool != nil && l != nil && l.N == q.Tool.Launch && l.End == "" {
+		return q.Tool
 	}
 	return nil
+}
+
+// held gives the live launch whose process waits for the answer of a question in its call, nil if none does.
+func (s State) held(q *Question) *Launch {
+	if s.heldCall(q) == nil {
+		return nil
+	}
+	return s.Live(q.Agent)
 }
 
 // FindQuestions gives the questions of the run that f accepts, oldest first.
@@ -119,7 +131,7 @@ func byAge(a, b *Question) int {
 // budget and how long it takes aside.
 func (s State) Open(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
-		return IsOpen(q) && !OfBudget(q) && q.Kind != checkpoints.AskOverrun
+		return IsOpen(q) && !questions.KindOf(q.Kind).Aside
 	})
 }
 
@@ -130,6 +142,14 @@ func (s State) Group(group string) []*Question {
 		return nil
 	}
 	return s.FindQuestionsOf(first.Agent, func(q *Question) bool { return q.Group == group })
+}
+
+// Groups gives the questions of several groups, in their order.
+func (s State) Groups(groups []string) (qs []*Question) {
+	for _, g := range groups {
+		qs = append(qs, s.Group(g)...)
+	}
+	return qs
 }
 
 // FindDeliveries gives the agent's deliveries that f accepts, in the order they were made.
@@ -144,6 +164,11 @@ func (s State) FindDeliveries(agent string, f func(*Delivery) bool) []*Delivery 
 	return ds
 }
 
+// unsentTo gives the deliveries that are still to be made to a launch, in their order.
+func (s State) unsentTo(agent string, launch int) []*Delivery {
+	return s.FindDeliveries(agent, func(v *Delivery) bool { return unsent(v) && v.Launch == launch })
+}
+
 // AllAgents gives the agents in the order in which they came: the root first, each after its parent.
 func (s State) AllAgents() []*Agent {
 	order := s.indexed().order
@@ -154,6 +179,9 @@ func (s State) AllAgents() []*Agent {
 	return as
 }
 
+// unsent reports whether a delivery is still to be made.
+func unsent(d *Delivery) bool { return d.State == checkpoints.DeliveryPending }
+
 // waitsForReceipt reports whether what was sent may or may not have reached the conversation.
 func waitsForReceipt(d *Delivery) bool {
 	return d.State == checkpoints.DeliverySent || d.State == checkpoints.DeliveryStarted
@@ -161,7 +189,7 @@ func waitsForReceipt(d *Delivery) bool {
 
 // undelivered reports whether a delivery is still to be made, or may or may not have been.
 func undelivered(d *Delivery) bool {
-	return d.State == checkpoints.DeliveryPending || waitsForReceipt(d)
+	return unsent(d) || waitsForReceipt(d)
 }
 
 // Loaded makes a State of what the database held.
@@ -181,6 +209,9 @@ func Loaded(l checkpoints.Loaded) (State, error) {
 	}
 	for _, d := range l.Deliveries {
 		s.Deliveries[d.UUID] = d
+	}
+	for _, a := range s.Agents {
+		ownReport(a)
 	}
 	s.index = s.indexed()
 	if err := json.Unmarshal(l.Run.Config, &s.Config); err != nil {
@@ -304,7 +335,9 @@ func (d *transition) last(agent string) *Launch {
 
 func (d *transition) addAgent(a *Agent) {
 	d.fresh[a], d.touched[a.ID] = true, true
-	a.Seq = len(d.Agents)
+	if order := d.index.order; len(order) > 0 { // an import may have taken out agents between others
+		a.Seq = d.Agents[order[len(order)-1]].Seq + 1
+	}
 	copied(&d.owns.agents, &d.Agents)[a.ID] = a
 	d.add().agent(a)
 }

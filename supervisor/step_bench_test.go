@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // BenchmarkQuestionAfterManyQuestions is what one question in a call costs from asking to receipt, four events with
@@ -67,7 +68,7 @@ func askedBefore(n int) State {
 			Name: AskUserQuestion}
 		q := &Question{
 			ID: fmt.Sprint("q-", i), Run: RunID, Agent: Root, Group: fmt.Sprint("q-", i),
-			Kind: checkpoints.AskClarification, State: checkpoints.QuestionDelivered,
+			Kind: questions.AskClarification, State: checkpoints.QuestionDelivered,
 			Wording: checkpoints.Wording{Text: "Which?"}, Origin: checkpoints.Origin{Tool: &call}, AskedAt: at,
 			Response: checkpoints.Response{Answer: "this", AnsweredAt: &at},
 			Handling: checkpoints.Handling{Delivering: true, Noticed: 1},

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // A tool's answer goes back in the same turn, and counts as delivered by the tool's result.
@@ -31,7 +32,7 @@ func TestAToolsQuestionIsAnsweredInItsTurn(t *testing.T) {
 
 func askUser(id string) Asked {
 	return Asked{
-		Agent: Root, Launch: 1, Kind: checkpoints.AskClarification,
+		Agent: Root, Launch: 1, Kind: questions.AskClarification,
 		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
 			Input: raw(map[string]any{"questions": []map[string]string{{"question": "Which database?"}}})},
 		Questions: []signals.Question{{ID: "Q1", Text: "Which database?"}}, Naming: Naming{IDs: []string{id}},
@@ -90,7 +91,7 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	s := Begin(t, func(c *Config) { c.Hold = 0 })
 	ask := func(launch int, request, id, file string) Asked {
 		return Asked{
-			Agent: Root, Launch: launch, Kind: checkpoints.AskPermission,
+			Agent: Root, Launch: launch, Kind: questions.AskPermission,
 			Call: checkpoints.ToolCall{Launch: launch, Request: request, ToolUse: "toolu_" + request, Name: "Write",
 				Input: raw(map[string]string{"file_path": file})},
 			Questions: []signals.Question{{ID: "Write", Text: "Allow Write?",

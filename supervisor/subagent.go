@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 )
 
 // This file is what becomes of a subagent that has asked a person when its process has ended before its work. The
@@ -24,21 +24,39 @@ func (e SubagentStarted) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(*Launch) { d.agent(e.Agent).Subagents = true })
 }
 
-// AskedIn gives the first questions of the calls in which subagents have asked in a launch.
+// AskedIn gives the first questions of the calls in which subagents have asked in a launch, and of what they have asked
+// in their own words and have no answer to.
 func (s State) AskedIn(l *Launch) []*Question {
 	return s.FindQuestionsOf(l.Agent, func(q *Question) bool {
-		return q.Index == 0 && q.Tool != nil && q.Tool.From != nil && q.Tool.Launch == l.N &&
-			q.State != checkpoints.QuestionWithdrawn
+		switch {
+		case q.Index != 0 || q.State == checkpoints.QuestionWithdrawn || AskedBy(q) == nil:
+			return false
+		case q.Tool == nil:
+			return q.State != checkpoints.QuestionDelivered
+		}
+		return q.Tool.Launch == l.N
 	})
 }
 
-// lookedUp takes what was found of subagents that waited.
+// AskedBy gives the subagent that a question came from; nil: the main conversation.
+func AskedBy(q *Question) *checkpoints.Subagent {
+	if q.Tool != nil {
+		return q.Tool.From
+	}
+	return q.From
+}
+
+// lookedUp takes what was found of subagents that have asked.
 func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
 	for id, sub := range found {
 		for _, q := range d.Group(id) {
+			if q = d.question(q.ID); q.Tool == nil {
+				q.From = &sub
+				continue
+			}
 			call := *q.Tool
 			call.From = &sub
-			d.question(q.ID).Tool = &call
+			q.Tool = &call
 		}
 	}
 }
@@ -103,7 +121,7 @@ func fromSubagent(group []*Question) *checkpoints.Subagent {
 func (s State) revives(agent string, l *Launch) bool {
 	for _, before := range slices.Backward(s.Launches[agent]) {
 		if before.Version != "" {
-			return l.Resume && before.End != endBudget && procs.ReleaseOf(before.Version).RevivesSubagents
+			return l.Resume && before.End != endBudget && claude.ReleaseOf(before.Version).RevivesSubagents
 		}
 	}
 	return false

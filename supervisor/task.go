@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -105,11 +106,22 @@ func CheckAgentType(name string) error {
 	return nil
 }
 
-// Due gives what has to be on disk when an agent is done: what its task names, then what its report does, each once.
-func Due(a *Agent) []Deliverable {
-	reported := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: a.Report.Deliverables}}}
+// Due gives what a check looks for on disk: when an agent is done what its task names, then what its report does, each
+// once; or what the report of a subagent does.
+func Due(a *Agent, part int) []Deliverable {
+	r, named := a.Report, a.Deliverables
+	if part > 0 {
+		r, named = nil, nil
+		if p := partAt(a, part); p != nil {
+			r = &p.Report
+		}
+	}
+	if r == nil {
+		return nil
+	}
+	reported := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: r.Deliverables}}}
 	var once []Deliverable
-	for _, d := range deliverables(slices.Concat(a.Deliverables, reported.List("deliverables"))) {
+	for _, d := range deliverables(slices.Concat(named, reported.List("deliverables"))) {
 		if !slices.ContainsFunc(once, func(o Deliverable) bool { return path.Clean(o.Path) == path.Clean(d.Path) }) {
 			once = append(once, d)
 		}
@@ -119,10 +131,4 @@ func Due(a *Agent) []Deliverable {
 
 // Writable reports whether a question of this kind may be answered by what was written down before: by a task file.
 // What lets the agent do more than it may by itself is a person's to decide.
-func Writable(kind checkpoints.QuestionKind) bool {
-	switch kind {
-	case checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskFile, checkpoints.AskOverrun:
-		return true
-	}
-	return false
-}
+func Writable(kind checkpoints.QuestionKind) bool { return questions.KindOf(kind).Writable }

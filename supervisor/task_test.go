@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 func TestATaskIsOneTextWithItsPartsUnderHeadings(t *testing.T) {
@@ -99,7 +100,7 @@ func TestAModelIsANameAndNoFlag(t *testing.T) {
 // permission asks for a call that needs it.
 func permission(s *Story, request string) {
 	s.T.Helper()
-	kind, qs := checkpoints.AskPermission, []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?"}}
+	kind, qs := questions.AskPermission, []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?"}}
 	s.Do(Asked{
 		Agent: Root, Launch: s.State.Launch(Root).N, Kind: kind, Questions: qs,
 		Naming: Naming{IDs: []string{"q-" + request}},
@@ -117,7 +118,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 	}
 	s.is(checkpoints.Running)
 	told := Notifications(before, s.State, Happened{At: s.At, Event: Asked{
-		Agent: Root, Kind: checkpoints.AskPermission,
+		Agent: Root, Kind: questions.AskPermission,
 		Call: checkpoints.ToolCall{Name: "Bash", Input: []byte(`{"command":"rm -rf /tmp/x"}`)},
 	}})
 	if len(told) != 1 || told[0].Text != "permission denied, nobody is asked: Bash: rm -rf /tmp/x" {

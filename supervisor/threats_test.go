@@ -12,7 +12,7 @@ import (
 // A threat is two lines of the table: who may do what and not what; then the code that holds it, and the test that
 // attacks it, with its folder where that is another.
 var threat = regexp.MustCompile(
-	`(?m)^//\t(repository|task file|pack|page|model|MCP server|processes|other user|network): may (.+); may not (.+)\n` +
+	`(?m)^//\t(repository|settings|task file|pack|page|model|MCP server|processes|other user|other session|network|server|blob store): may (.+); may not (.+)\n` +
 		`//\t\t(\S+\.go), (?:(\S+) )?(Test\w+)$`)
 
 func TestEveryThreatHasItsCodeAndItsTest(t *testing.T) {

@@ -99,6 +99,20 @@ func (d *transition) orphan(a *Agent) {
 	}
 }
 
+// outlives reports whether a child continues though its parent is being stopped: a group waits for it, and where the
+// parent alone is stopped the child is put under another.
+func (s State) outlives(c, p *Agent) bool {
+	return p.Group && s.needed(c) || p.StopOnly && s.survivor(p) != nil
+}
+
+// needed reports whether the parent of an agent is not done before its end: it waits for it, or for one that comes
+// after it.
+func (s State) needed(c *Agent) bool {
+	return gates(c) || slices.ContainsFunc(s.Children(c.Parent), func(o *Agent) bool {
+		return !o.Status.Ended() && s.Launch(o.ID) == nil && slices.Contains(o.Delegated.After, c.ID) && s.needed(o)
+	})
+}
+
 // survivor gives the next agent above one that goes on; nil if there is none.
 func (s State) survivor(a *Agent) *Agent {
 	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {

@@ -287,20 +287,32 @@ func TestAnUnknownPriorityIsTheUsualOne(t *testing.T) {
 }
 
 func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T) {
-	for only, want := range map[bool]string{true: Root, false: childOne} {
+	for name, c := range map[string]struct {
+		stops []InboxEntry
+		only  bool
+		want  string
+	}{
+		"alone":           {[]InboxEntry{{Only: true}}, true, Root},
+		"with all":        {[]InboxEntry{{}}, false, childOne},
+		"alone, then all": {[]InboxEntry{{Only: true}, {}}, false, childOne},
+		"all, then alone": {[]InboxEntry{{}, {Only: true}}, false, childOne},
+	} {
 		s := delegatedWork(t, nil)
 		s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
 		s.Do(TurnBegun{Agent: childOne, Launch: 1})
 		s.delegates(childOne, grandchild, "q-deep")
-		s.Notes(InboxEntry{Kind: EntryStop, Agent: childOne, Only: only, By: "a test"})
+		for i := range c.stops {
+			c.stops[i].Kind, c.stops[i].Agent = EntryStop, childOne
+		}
+		s.Notes(c.stops...)
 		s.Do(Ended{Agent: childOne, Launch: 1, Outcome: "ended by SIGTERM"})
 		s.Do(Surveyed{Agent: childOne, Launch: 1})
 		for _, v := range s.State.FindDeliveries(childOne, waitsForReceipt) {
 			s.Do(Confirmed{UUID: v.UUID, Found: true})
 		}
 		s.status(childOne, checkpoints.Stopped)
-		if got := s.State.Agents[grandchild]; got.Parent != want || (got.StopWanted == "") != only {
-			t.Errorf("only %v: the grandchild stands under %s and is stopped by %q", only, got.Parent, got.StopWanted)
+		if got := s.State.Agents[grandchild]; got.Parent != c.want || (got.StopWanted == "") != c.only {
+			t.Errorf("%s: the grandchild is under %s and stopped by %q", name, got.Parent, got.StopWanted)
 		}
 		if wrong := indexHolds(s.State); wrong != "" {
 			t.Error(wrong)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/text"
 )
 
@@ -15,10 +15,13 @@ func (cfg Config) Trusted() []string {
 	if cfg.AllowProject {
 		all = append(all, "all that the folder's own files permit and run (--allow project)")
 	}
+	if cfg.AllowSessions {
+		all = append(all, "messages to and from your other sessions (--allow sessions)")
+	}
 	if slices.Contains(cfg.Delegate, AutoDelegations) {
 		all = append(all, "agents start others (--delegate auto)")
 	}
-	if _, loose := procs.HarmlessFlags(cfg.Flags); len(loose) > 0 {
+	if _, loose := claude.HarmlessFlags(cfg.Flags); len(loose) > 0 {
 		all = append(all, "flags of claude: "+strings.Join(loose, " "))
 	}
 	for i := range all {

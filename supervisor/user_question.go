@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -51,7 +51,7 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options,
 			MultiSelect: asked.MultiSelect,
 		}
-		switch cut := NewQuestion(checkpoints.AskClarification, q).Truncated; {
+		switch cut := NewQuestion(questions.AskClarification, q).Truncated; {
 		case !readable(q.Text):
 			return nil, misasked("question %d has no text", i+1)
 		case slices.ContainsFunc(qs, func(other signals.Question) bool { return other.Text == q.Text }):

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 )
 
 // userQuestion is one question as AskUserQuestion has it.
@@ -45,7 +46,7 @@ func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
 			Options: []signals.Option{{Label: "Red"}, {Label: "Blue"}}},
 		{ID: "Q3", Text: "What is it called?", Header: "Name", Options: []signals.Option{}},
 	}
-	if diff := cmp.Diff(want, asked.Questions); diff != "" || asked.Kind != checkpoints.AskClarification {
+	if diff := cmp.Diff(want, asked.Questions); diff != "" || asked.Kind != questions.AskClarification {
 		t.Errorf("%s: %s", asked.Kind, diff)
 	}
 }
@@ -94,7 +95,7 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(Asked{
-		Agent: Root, Launch: 1, Kind: checkpoints.AskClarification, Refused: "Nobody was asked: it holds 0 questions.",
+		Agent: Root, Launch: 1, Kind: questions.AskClarification, Refused: "Nobody was asked: it holds 0 questions.",
 		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
 			Input: json.RawMessage("{}")},
 	})
@@ -118,7 +119,7 @@ func TestAnAnswerStandsUnderTheTextThatTheCLIHasWritten(t *testing.T) {
 	}
 	var group []*Question
 	for i, asked := range qs {
-		q := NewQuestion(checkpoints.AskClarification, asked)
+		q := NewQuestion(questions.AskClarification, asked)
 		q.Index, q.Answer = i, []string{`my "own"`, "A, B"}[i]
 		group = append(group, q)
 	}
@@ -147,7 +148,7 @@ func FuzzAskUserQuestion(f *testing.F) {
 		}
 		var group []*Question
 		for i, asked := range qs {
-			q := NewQuestion(checkpoints.AskClarification, asked)
+			q := NewQuestion(questions.AskClarification, asked)
 			q.Index, q.Answer = i, asked.ID
 			if len(q.Text) > MaxText || len(q.Options) > maxUserOptions || q.Truncated != "" || !utf8.ValidString(q.Text) {
 				t.Fatalf("out of bounds: %+v", q)

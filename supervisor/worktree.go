@@ -146,6 +146,9 @@ func unplace(a *Agent, from, to string) (lost bool) {
 	if a.Placing {
 		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
 	}
+	if a.Tidying {
+		a.Status, a.Reason = checkpoints.Interrupted, "ends; its worktree did not come along"
+	}
 	if a.Worktree != nil {
 		cwd, lost = a.Worktree.From, a.Worktree.Path != ""
 	}

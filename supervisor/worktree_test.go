@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 const childID = "a-child0000000"
@@ -325,6 +326,11 @@ func TestAPackFileBringsNoFoldersOfItsAgents(t *testing.T) {
 	if got := s.State.Folder(childID); got != wanted().Path {
 		t.Errorf("taken back it is to work in %s", got)
 	}
+	s.stopped(1)
+	s.Do(Unpacked{From: "/work", Cwd: "/there", Work: true, Config: s.State.Config})
+	if a := s.child(); a.Status != checkpoints.Interrupted {
+		t.Errorf("where its worktree did not come along, it is %s (%s)", a.Status, a.Reason)
+	}
 }
 
 // A rule about a file means the one in the folder of the agent that asked for it.
@@ -333,18 +339,18 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 	s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 	at := s.At
 	s.State.Questions["q-rule"] = &Question{
-		ID: "q-rule", Agent: childID, Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered,
+		ID: "q-rule", Agent: childID, Kind: questions.AskPermission, State: checkpoints.QuestionDelivered,
 		Response: checkpoints.Response{Answer: "allow-run Edit(/src/**)", AnsweredAt: &at},
 		Grant:    checkpoints.Grant{Rule: "Edit(/src/a.go)"},
 	}
 	state := s.State
 	state.index = nil
 	for agent, want := range map[string]string{childID: "Edit(/src/**)", Root: ""} {
-		if got := state.permitted("Edit(/src/b.go)", agent); got != want {
+		if got := state.permitted("Edit(/src/b.go)", agent, ""); got != want {
 			t.Errorf("for %s it is permitted by %q, not %q", agent, got, want)
 		}
 	}
-	if got := state.permitted("Edit(/"+wanted().Path+"/src/b.go)", Root); got != "Edit(/src/**)" {
+	if got := state.permitted("Edit(/"+wanted().Path+"/src/b.go)", Root, "/elsewhere"); got != "Edit(/src/**)" {
 		t.Errorf("by its whole path it is permitted by %q", got)
 	}
 	delete(s.State.Questions, "q-rule")

@@ -3,9 +3,9 @@ package main
 import (
 	"strings"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -14,11 +14,11 @@ func letThrough(open []*supervisor.Question) string {
 	var lines []string
 	for _, q := range open {
 		v := view.View(q)
-		line := "  " + questions.InAdvance(v.AllowRule)
+		line := "  " + asking.InAdvance(v.AllowRule)
 		if v.AllowRule == "" {
-			line = "  " + q.ID + ": " + questions.InAdvance("")
+			line = "  " + q.ID + ": " + asking.InAdvance("")
 		}
-		if v.Kind == client.AskPermission && len(lines) < maxEnding {
+		if questions.KindOf(v.Kind).Ruled && len(lines) < maxEnding {
 			lines = append(lines, line)
 		}
 	}

@@ -11,13 +11,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -39,7 +40,7 @@ func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attach
 		reader: r, log: log, to: to, first: true, asked: make(chan struct{}),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: plain, Getenv: os.Getenv}),
 	}
-	if _, inside := doctor.InsideAgent(os.Environ()); !onTerminal() || inside {
+	if _, inside := doctor.InsideAgent(os.Environ()); !terminal.Attended() || inside {
 		return a, nil
 	}
 	var err error
@@ -47,7 +48,8 @@ func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attach
 		return nil, err
 	}
 	a.prompter = terminal.NewPrompter(os.Stdin, a.printer, a.submit)
-	a.prompter.Messages(func(ctx context.Context, text string) {
+	a.prompter.Keeps(terminal.Drafts{Folder: a.client.Dirs.RunDir})
+	a.prompter.Messages(terminal.Addressee{Run: log.Run, Agent: log.Agent}, func(ctx context.Context, text string) {
 		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), terminal.Who("attach"))
 	})
 	return a, nil
@@ -91,7 +93,7 @@ func (a *attached) show(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.closed())
 	}
-	end := runs.Awaited(last, a.log.Agent)
+	end := view.AwaitedAs(last, a.log.Agent)
 	a.printer.Notice(strings.TrimSpace(runs.StateOf(end) + "\n" + thisProgram.NextFor(end)))
 	if err := a.closed(); err != nil {
 		return err
@@ -221,7 +223,7 @@ func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
 // asItStands says how what is looked at stands, and since when.
 func (a *attached) asItStands(s view.Snapshot) string {
 	if agent, is := s.Run.Agent(a.log.Agent); is {
-		return at(agent.Since) + runs.StateOf(runs.Awaited(s.Run, a.log.Agent))
+		return at(agent.Since) + runs.StateOf(view.AwaitedAs(s.Run, a.log.Agent))
 	}
 	return at(s.Run.Since) + runs.State(s.Run)
 }
@@ -237,7 +239,7 @@ func (a *attached) words(n supervisor.Notification) string {
 		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
 	case supervisor.QuestionDone:
 		if a.prompter != nil { // which tells of it, unless it was answered there
-			a.prompter.Gone(n.Question.ID, questions.Gone(view.View(n.Question)))
+			a.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))
 			return ""
 		}
 		text = words(n)
@@ -269,9 +271,11 @@ func at(t time.Time) string { return view.Stamp(t) + " -- " }
 // submit leaves an answer as the answer command does. What is begun is ended, whatever becomes of ctx: as soon as the
 // answer is kept the run may go on to its end, which ends the asking.
 func (a *attached) submit(ctx context.Context, id string, r terminal.Reply) error {
-	_, also, err := reply(context.WithoutCancel(ctx), a.client, id, r, questions.Flags{}, terminal.Who("attach"))
-	if also != "" {
-		a.printer.Notice(also)
+	with := service.Replied(r.Text, r.Decline, r.Change)
+	with.By = terminal.Who("attach")
+	kept, err := service.Reply(context.WithoutCancel(ctx), a.client, id, with)
+	if kept.Also != "" {
+		a.printer.Notice(kept.Also)
 	}
 	return err
 }

@@ -12,44 +12,21 @@ import (
 	"syscall"
 
 	"claude-supervise/cmd/internal/programs"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/host"
 	"claude-supervise/supervisor/text"
 )
 
 // A supervisor in the background is this program once more, in a session of its own so that it outlives the terminal.
-// What it says goes to a file in its run's folder. backgroundRun tells it which run it is for; once it supervises that,
-// it says so on readyFD, which whoever has started it waits for.
-const (
-	backgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
-	readyFD       = 3
-)
-
-// backgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, and for
-// those of its children, as JSON.
-const backgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
-
-// collectedBefore gives what was typed for the task of this supervisor in the background, and takes it out of the
-// environment: what the supervisor starts has no use for it.
-func collectedBefore() (b []supervisor.Brief, err error) {
-	text := os.Getenv(backgroundBrief)
-	if text == "" || !inBackground() {
-		return b, nil
-	}
-	if err := json.Unmarshal([]byte(text), &b); err != nil {
-		return b, fmt.Errorf("%s: %w", backgroundBrief, err)
-	}
-	return b, os.Unsetenv(backgroundBrief)
-}
-
-// inBackground reports whether this process is a supervisor in the background.
-func inBackground() bool { return os.Getenv(backgroundRun) != "" }
+// What it says goes to a file in its run's folder. request.BackgroundRun tells it which run it is for; once it
+// supervises that, it says so on readyFD, which whoever has started it waits for.
+const readyFD = 3
 
 // underWay tells whoever has started this supervisor in the background that it supervises its run now.
 func underWay() {
-	if !inBackground() {
+	if !request.InBackground() {
 		return
 	}
 	ready := os.NewFile(readyFD, "ready")
@@ -85,7 +62,7 @@ func inTheBackground(c client.Client, run string, stdin io.Reader, env []string,
 	defer func() { _ = ours.Close() }() // only read
 	cmd := exec.Command(self, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = stdin, out, out, []*os.File{theirs}
-	cmd.Env = append(append(os.Environ(), backgroundRun+"="+run), env...)
+	cmd.Env = append(append(os.Environ(), request.BackgroundRun+"="+run), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	_ = theirs.Close() // the other has its own
@@ -95,7 +72,7 @@ func inTheBackground(c client.Client, run string, stdin io.Reader, env []string,
 	if said, _ := bufio.NewReader(ours).ReadString('\n'); said != "" {
 		return log, cmd.Process.Release()
 	}
-	_ = cmd.Wait() // its exit code tells
+	_ = cmd.Wait() // its exit code tells, unless a supervisor in this process has reaped it
 	said, err := io.ReadAll(io.NewSectionReader(out, before, maxSaid))
 	if err != nil {
 		return log, err
@@ -121,8 +98,8 @@ const maxSaid = 4 << 10
 
 // detach starts a run in the background, with what was read from stdin and typed for it. Its id goes to stdout, what
 // one needs next to stderr.
-func detach(o runRequest, asJSON bool) error {
-	brief, err := json.Marshal(o.collected)
+func detach(o request.Request, asJSON bool) error {
+	brief, err := json.Marshal(o.Collected)
 	if err != nil {
 		return err
 	}
@@ -132,7 +109,8 @@ func detach(o runRequest, asJSON bool) error {
 	}
 	defer func() { _ = client.Close() }() // nothing was written
 	run := host.NewRun()
-	log, err := inTheBackground(client, run, strings.NewReader(o.stdin), []string{backgroundBrief + "=" + string(brief)},
+	log, err := inTheBackground(client, run, strings.NewReader(o.Stdin),
+		[]string{request.BackgroundBrief + "=" + string(brief)},
 		os.Args[1:]...)
 	if err != nil {
 		return err

@@ -2,22 +2,22 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 func newAnswer() *cobra.Command {
-	f := questions.Flags{Program: string(thisProgram)}
-	var why string
+	var f asking.Flags
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer an open question",
@@ -29,6 +29,9 @@ asks all open questions in turn: urgent ones first, then the oldest. Type > for
 the next question and < for the previous one. With a VALUE but no ID, exactly
 one question must be open. ID may also be a run, its name or an agent; its one
 open question is then meant.
+
+Whatever lets something happen (a permission, a delegation, a budget, a command)
+is answered by the ID of its question alone.
 
 VALUE is the number, letter or label of an option, or free text. A question that
 allows several options takes several (1,3 or 1 3). VALUE is read from stdin if
@@ -80,7 +83,7 @@ records all answers.`,
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer nightly 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
-			"  claude-supervise answer allow\n" +
+			"  claude-supervise answer q-7kq2mx allow\n" +
 			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +
 			"  claude-supervise answer q-7kq2mx deny \"too early\" \"list it in the report\"\n" +
 			"  claude-supervise answer --all-like q-7kq2mx overwrite\n" +
@@ -94,147 +97,64 @@ records all answers.`,
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("decline") {
-				f.Decline = &why
-			}
-			return runAnswer(cmd.Context(), args, f)
+			return runAnswer(cmd, args, f)
 		},
 	}
+	f.Add(cmd, flagError)
 	cmd.Flags().BoolVar(&f.Change, "change", false, "replace an answer that is not yet delivered")
-	cmd.Flags().BoolVar(&f.AllLike, "all-like", false, "answer all similar questions of the run, also later ones")
-	cmd.Flags().BoolVar(&f.Skip, "skip", false, "continue without an optional question")
 	cmd.Flags().BoolVar(&f.SkipRest, "skip-rest", false,
 		"also skip the optional questions asked with it")
-	cmd.Flags().StringVar(&why, "decline", "", "decline to answer, and tell the agent `WHY`")
 	cmd.Flags().BoolVar(&f.Resume, "resume", false, "resume an unsupervised run in the background")
-	cmd.Flags().BoolVar(&f.AsJSON, "json", false, "print the saved answer as a JSON object")
-	return completes(cmd, completeQuestions, completeOptions)
+	return commands.Completes(cmd, commands.QuestionsOf, commands.OptionsOf)
 }
 
-func runAnswer(ctx context.Context, args []string, f questions.Flags) error {
-	client, err := openClient()
+func runAnswer(cmd *cobra.Command, args []string, f asking.Flags) error {
+	c, err := openClient()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Close() }() // what was left is on disk
-	asks := onTerminal() && !f.Skip && f.Decline == nil && !f.AsJSON
-	if len(args) == 0 && asks {
-		return askAll(ctx, client, "", f)
-	}
-	if len(args) == 1 && asks {
-		of, err := namedRun(ctx, client, args)
-		if err != nil {
-			return err
-		}
-		if of != "" {
-			return askAll(ctx, client, of, f)
-		}
-	}
-	q, typed, named, err := meant(ctx, client, args)
-	if err != nil {
-		return err
-	}
-	if q == nil && f.Decline != nil {
-		return usage("no question is open, so there is none to decline; nothing was kept")
-	}
-	if q == nil {
-		return terminal.Print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
-	}
-	if strings.TrimSpace(typed) == "" && asks {
-		if err := f.Fits(view.View(q)); err != nil {
-			return err
-		}
-		return ask(ctx, client, q, "", f)
-	}
-	cwd, err := folderOf(ctx, client, q)
-	if err != nil {
-		return err
-	}
-	if typed == "-" {
-		if typed, err = message("answer", []string{"-"}, os.Stdin); err != nil {
-			return err
-		}
-	}
-	value, err := f.Value(view.View(q), typed, cwd, named, onTerminal(), checked(q, cwd))
-	if err != nil {
-		return err
-	}
-	return leave(ctx, client, q, value, f)
+	defer func() { _ = c.Close() }() // what was left is on disk
+	return asking.Answering{Program: string(thisProgram),
+		Prompt: asking.Prompt{
+			Service: here{acting}, With: service.Answer{By: terminal.Who("answer")},
+			Shows:  func(ctx context.Context, open []view.QuestionView) []terminal.Question { return toAsk(ctx, c, open) },
+			Drafts: terminal.Drafts{Folder: c.Dirs.RunDir},
+		},
+		Meant: func(ctx context.Context, args []string) (*view.QuestionView, string, service.Named, error) {
+			return service.Meant(ctx, c, args)
+		},
+		Asks:  func(ctx context.Context, args []string) (asking.Wanted, bool, error) { return wanted(ctx, c, args) },
+		Stdin: func() (string, error) { return message("answer", []string{"-"}, os.Stdin) },
+		Said:  asking.Said,
+		JSON:  func(k service.Kept, a service.Answer) any { return asking.InJSON(k, a) },
+		GoOn:  func(ctx context.Context, run string, unasked bool) error { return goOn(ctx, c, run, unasked) },
+	}.Run(cmd, args, f)
 }
 
-// folderOf is the folder that paths in an answer are relative to: the agent's, and for a script's question this one.
-func folderOf(ctx context.Context, c client.Client, q *supervisor.Question) (string, error) {
-	if q.Run == "" {
-		return ".", nil
-	}
-	return c.FolderOf(ctx, q.Run, q.Agent)
-}
-
-// checked says of the answer to a question whether what it decides can be carried out.
-func checked(q *supervisor.Question, cwd string) func(value string) error {
-	return func(value string) error { return supervisor.CheckDecision(q, value, cwd) }
-}
-
-// keep gives a question its answer.
-func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, f questions.Flags,
-	by string) error {
-	if q.Run == "" {
-		return c.AnswerFile(q, value, by, f.Change)
-	}
-	return c.Answer(ctx, q.ID, client.Answer{
-		Text: value, Skip: f.Skip, Decline: f.Decline != nil, Change: f.Change, AllLike: f.AllLike, By: by,
-	})
-}
-
-// leave gives a question its answer, says so, and lets the run go on.
-func leave(ctx context.Context, c client.Client, q *supervisor.Question, value string, f questions.Flags) error {
-	if err := keep(ctx, c, q, value, f, terminal.Who("answer")); err != nil {
-		return err
-	}
-	skipped, err := skipRest(ctx, c, q, f)
-	if err != nil {
-		return err
-	}
-	if f.AsJSON {
-		return keptAsJSON(ctx, c, q, value, skipped, f)
-	}
-	said := f.Said(view.View(q), value, skipped)
-	if err := terminal.Print(func(p *terminal.Printer) error { return p.Result(said) }); err != nil || q.Run == "" {
-		return err
-	}
-	return goOn(ctx, c, q.Run, f.Resume)
-}
-
-// keptAsJSON prints an answer that was kept, for programs, and lets the run go on where that is asked for.
-func keptAsJSON(ctx context.Context, c client.Client, q *supervisor.Question, value string, skipped []string,
-	f questions.Flags) error {
-	kept := f.Kept(view.View(q), value, skipped)
-	err := terminal.Print(func(p *terminal.Printer) error { return p.JSON(kept) })
-	if err != nil || q.Run == "" || !f.Resume {
-		return err
-	}
-	return goOn(ctx, c, q.Run, true)
-}
-
-// skipRest goes on without the questions that were asked with q and are still open, under --skip-rest. It gives their
-// ids.
-func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, f questions.Flags) ([]string, error) {
-	if !f.SkipRest || q.Run == "" {
-		return nil, nil
+// wanted says which questions are asked on a terminal: all that are open, or those of the run or agent that is named.
+func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wanted, asks bool, err error) {
+	if w.Of, err = service.NamedRun(ctx, c, args); err != nil || len(args) > 0 && w.Of == "" {
+		return w, false, err
 	}
 	open, err := c.Questions(ctx)
-	if err != nil {
-		return nil, err
+	ofIt := func(q *supervisor.Question) bool { return q.Run == w.Of || q.Agent == w.Of }
+	switch {
+	case err != nil:
+		return w, false, err
+	case w.Of != "" && !slices.ContainsFunc(open, ofIt):
+		return w, false, usage("%s has no open question; nothing was kept", w.Of)
+	case w.Of != "":
+		return w, true, nil
 	}
-	var skipped []string
-	for _, other := range open {
-		if other.Group != q.Group || other.ID == q.ID || !other.Optional {
-			continue
-		}
-		if err := c.Answer(ctx, other.ID, client.Answer{Skip: true, By: terminal.Who("answer")}); err != nil {
-			return skipped, fmt.Errorf("%s is answered, and %s is not skipped: %w", q.ID, other.ID, err)
-		}
-		skipped = append(skipped, other.ID)
+	byFile, problems, err := c.FileQuestions(ctx)
+	if len(open)+len(byFile) > 0 {
+		return w, true, nil
 	}
-	return skipped, nil
+	if err == nil {
+		err = terminal.Print(func(p *terminal.Printer) error {
+			asking.TellFileProblems(p, problems, nil)
+			return nil
+		})
+	}
+	return w, false, err
 }

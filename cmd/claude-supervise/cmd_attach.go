@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -58,7 +59,8 @@ the agent and returns its exit code, or 0 if you detach.`,
 		},
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "no colours, and nothing drawn in place")
-	return completes(cmd, completeEither(completeRuns(false, anyRun), completeAgents), completeNothing)
+	return commands.Completes(cmd, commands.EitherOf(commands.RunsOf(false, commands.AnyRun), commands.AgentsOf),
+		commands.Nothing)
 }
 
 // maxMessage bounds a message, in bytes: what is longer belongs in a file that the message names.

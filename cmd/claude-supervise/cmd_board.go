@@ -3,19 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/board"
-	"claude-supervise/cmd/internal/help"
-	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
 func newBoard() *cobra.Command {
-	cmd := &cobra.Command{
+	return thisMachine.Board(&cobra.Command{
 		Use:   "board",
 		Short: "watch runs and answer questions in a full-screen view",
 		Long: `Watch all runs and open questions in a live full-screen view. It lists the
@@ -28,46 +27,23 @@ Keys: answer (a, Enter; < goes back and changes an answer until the agent has
 it), write to an agent (w), stop (s), resume (r), retry what failed (R), delete
 the records of a run (p), open its folder (o), copy an id (c), filter by words
 (/), quit (q). ? shows all keys. A mouse works, too. Unsent text stays in its
-question. Answers go to the same inbox as everywhere else, and the first one
-counts. No run depends on the board: when it ends, runs continue.
+question, also when the board ends, which says it. Answers go to the same inbox
+as everywhere else, and the first one counts. No run depends on the board: when
+it ends, runs continue.
 
 A merge uses your git settings, but no hooks. A merge with conflicts is undone.
 A merge that would run a program chosen by the agent is refused.`,
 		Example: "  claude-supervise board\n  ssh -t build.example.org claude-supervise board",
-		Args:    help.Exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notInside(cmd); err != nil {
-				return err
-			}
-			return runBoard(cmd.Context())
-		},
-	}
-	return completes(cmd, completeNothing)
-}
-
-func runBoard(ctx context.Context) error {
-	screen := terminal.NewFullScreen(os.Stdin, os.Stdout, os.Getenv)
-	if screen == nil {
-		return usage("the board needs a terminal that can be drawn on; elsewhere: `claude-supervise ps --tree`, " +
-			"`claude-supervise questions`")
-	}
-	ctx, stop, err := terminal.UntilLeft(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	var a boardActions
-	return board.Run(ctx, screen, board.Config{
-		Program: string(thisProgram), Source: board.State{}, Question: questions.Placed, Home: terminal.FromHome,
-		About: thisProgram.Show, Colours: os.Getenv("NO_COLOR") == "", Changes: true,
-		Actions: board.Actions{Answer: a.Answer, Say: a.Say, Stop: a.Stop, Resume: a.Resume, Retry: a.Retry,
-			Prune: a.Prune, Open: a.Open, Merge: a.Merge, Drop: a.Drop},
+	}, func(context.Context) (board.Config, func(), error) {
+		dirs, err := client.DefaultDirs()
+		return board.Config{Service: here{acting}, Question: asking.Placed, Changes: true,
+			Drafts: terminal.Drafts{Folder: dirs.RunDir}, By: terminal.Who("board")}, func() {}, err
 	})
 }
 
 // tellWaiting says, on a terminal, that questions wait.
 func tellWaiting(ctx context.Context) error {
-	if !onTerminal() {
+	if !terminal.Attended() {
 		return nil
 	}
 	r, err := view.OpenReader()

@@ -1,26 +1,29 @@
 package main
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/install"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 )
 
 // calledAsAnswer reports whether this program was called by its other name, as the link that init makes has it. A
 // supervisor in the background is never that, whatever the file is called that it was started from.
-func calledAsAnswer(name string) bool { return filepath.Base(name) == answerName && !inBackground() }
+func calledAsAnswer(name string) bool {
+	return filepath.Base(name) == install.AnswerName && !request.InBackground()
+}
 
 // newClaudeAnswer is the program under its other name: the hybrid document's "Quick Response Helper Script".
 func newClaudeAnswer() *cobra.Command {
 	cmd := newAnswer()
-	cmd.Use = answerName + " [ID] [VALUE...]"
+	cmd.Use = install.AnswerName + " [ID] [VALUE...]"
 	cmd.Short = "list or answer open questions"
 	cmd.Long = `Ask all open questions in turn on the terminal: those of runs, and those that
 scripts ask by file. Without a terminal, list them. With arguments, act as
@@ -36,21 +39,21 @@ claude-supervise answer.`
 		if err := notInside(cmd); err != nil {
 			return err
 		}
-		return runClaudeAnswer(cmd.Context())
+		return runClaudeAnswer(cmd)
 	}
-	cmd.SetFlagErrorFunc(flagError)
 	return cmd
 }
 
-func runClaudeAnswer(ctx context.Context) error {
+func runClaudeAnswer(cmd *cobra.Command) error {
+	if terminal.Attended() {
+		return runAnswer(cmd, nil, asking.Flags{})
+	}
+	ctx := cmd.Context()
 	client, err := openClient()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
-	if onTerminal() {
-		return askAll(ctx, client, "", questions.Flags{})
-	}
 	open, err := client.Questions(ctx)
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func runClaudeAnswer(ctx context.Context) error {
 	byFile, problems, fileErr := client.FileQuestions(ctx)
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
-		questions.TellFileProblems(p, problems, fileErr)
+		asking.TellFileProblems(p, problems, fileErr)
 		return listQuestions(p, open)
 	})
 }
@@ -73,10 +76,10 @@ func listQuestions(p *terminal.Printer, open []*supervisor.Question) error {
 	}
 	for _, q := range open {
 		view := shown(q)
-		view.Command = strings.Replace(view.Command, "claude-supervise answer", answerName, 1)
+		view.Command = strings.Replace(view.Command, "claude-supervise answer", install.AnswerName, 1)
 		if err := p.Result("\n" + terminal.Render(view, p.Columns(), time.Now())); err != nil {
 			return err
 		}
 	}
-	return p.Result("\nAnswer one with: " + answerName + " ID VALUE")
+	return p.Result("\nAnswer one with: " + install.AnswerName + " ID VALUE")
 }

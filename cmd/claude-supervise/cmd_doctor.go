@@ -65,7 +65,7 @@ all.`,
 		Args: help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if schema {
-				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema) })
+				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema()) })
 			}
 			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), fleetFound(cmd.Context()), inForce(claude))
 			if report {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/programs"
 )
 
@@ -42,16 +43,12 @@ by claude-supervise fleet --help once it is there.`,
 			}
 			return err
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
-			cobra.ShellCompDirective) {
-			if notInside(cmd) != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			// It returns only where the program cannot be started: a shell has no place for an error.
-			_ = execFleet(slices.Concat([]string{os.Args[1]}, args, []string{typed})) // __complete or __completeNoDesc
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
 	}
+	completion.Elsewhere(cmd, func(args []string, typed string) {
+		if notInside(cmd) == nil {
+			_ = execFleet(slices.Concat([]string{os.Args[1]}, args, []string{typed})) // __complete or __completeNoDesc
+		}
+	})
 	return cmd
 }
 

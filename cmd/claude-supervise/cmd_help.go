@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -8,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/terminal"
 )
 
 func newHelp() *cobra.Command {
-	return &cobra.Command{
+	help := &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
 		Short: "show help for a command or topic",
 		Long: `Show the help for a command or topic. claude-supervise --help lists both. A
@@ -37,17 +39,16 @@ PAGER=cat prints it.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
-			cobra.ShellCompDirective) {
-			var found []cobra.Completion
-			if len(args) == 0 {
-				for _, c := range withTopics(cmd.Root(), topics()).Commands() {
-					found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
-			}
-			return found, cobra.ShellCompDirectiveNoFileComp
-		},
 	}
+	completion.Arguments(help, func(_ context.Context, args []string) (found completion.Words) {
+		if len(args) == 0 {
+			for _, c := range withTopics(help.Root(), topics()).Commands() {
+				found.Add(c.Name(), c.Short)
+			}
+		}
+		return found
+	})
+	return help
 }
 
 // withTopics returns a command that has the names of all that help takes, and does nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
@@ -63,7 +64,7 @@ The file contains everything that the agents saw. Keep it private.`,
 	addMaxSize(cmd, &f.maxSize)
 	cmd.Flags().BoolVar(&f.now, "now", false, "do not wait for the end of turns; the current turns are lost")
 	cmd.Flags().BoolVar(&f.undo, "undo", false, "resume here after all; the file must not be unpacked")
-	return completes(cmd, completeRuns(true, anyRun), completeNothing)
+	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 
 func addMaxSize(cmd *cobra.Command, size *string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -42,7 +43,7 @@ the agent's process ends.)`,
 	}
 	cmd.Flags().StringVar(&revoke, "revoke", "", "revoke a `RULE`, given by its text or number")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return completes(cmd, completeRuns(true, anyRun), completeNothing)
+	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 
 func runPermissions(ctx context.Context, id string, asJSON bool) error {
@@ -81,6 +82,9 @@ func permissionsText(v view.PermissionsView) string {
 		if r.Question != "" {
 			from = "answer to " + r.Question + ", by " + r.From
 		}
+		if r.Folder != "" {
+			from = "in " + r.Folder + ", " + from
+		}
 		// A rule is never cut: its end may be what it is about.
 		fmt.Fprintf(&b, "%3d  %s\n     %s\n", i+1, terminal.CleanLine(r.Rule, 0), terminal.CleanLine(from, 0))
 	}
@@ -89,6 +93,9 @@ func permissionsText(v view.PermissionsView) string {
 	}
 	if v.Project {
 		b.WriteString("What the folder's own files permit is in force, too (--allow project).\n")
+	}
+	if v.Sessions {
+		b.WriteString("Messages to and from your other sessions are permitted (--allow sessions).\n")
 	}
 	if len(v.Flags) > 0 {
 		fmt.Fprintf(&b, "Flags of claude: %s\n", terminal.CleanLine(strings.Join(v.Flags, " "), 0))

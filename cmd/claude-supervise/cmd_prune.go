@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -32,7 +32,7 @@ ended is never deleted.`,
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			age, err := days(olderThan)
+			age, err := commands.Days(olderThan)
 			if err != nil {
 				return usage("--older-than takes a duration such as 12h or 7d, not %q", olderThan)
 			}
@@ -42,20 +42,7 @@ ended is never deleted.`,
 	cmd.Flags().StringVar(&olderThan, "older-than", "30d", "delete runs that ended at least `DURATION` ago")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list the runs that would be deleted")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return completes(cmd, completeRuns(true, hasEnded))
-}
-
-// days reads a duration, of which days may be the unit.
-func days(text string) (time.Duration, error) {
-	if n, ok := strings.CutSuffix(text, "d"); ok {
-		days, err := strconv.ParseUint(n, 10, 16)
-		return time.Duration(days) * 24 * time.Hour, err
-	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d < 0 {
-		err = strconv.ErrRange
-	}
-	return d, err
+	return commands.Completes(cmd, commands.RunsOf(true, commands.HasEnded))
 }
 
 func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON bool) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/runs"
@@ -54,14 +55,14 @@ were active since then.`,
 		"write to `FILE`, .html or .md (default: Markdown on stdout)")
 	cmd.Flags().StringVar(&f.since, "since", "", "report decisions of all runs since a `TIME`, or within a duration")
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in or below `DIR`")
-	completesFolder(cmd, "cwd")
-	return completes(cmd, completeRuns(true, anyRun), completeNothing)
+	commands.CompletesFolder(cmd, "cwd")
+	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 
 type reportFlags struct{ output, since, cwd string }
 
 func runReport(ctx context.Context, run string, f reportFlags) error {
-	since, err := sinceWhen(f.since, time.Now())
+	since, err := commands.SinceWhen(f.since, time.Now())
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Ti
 			return err
 		}
 	}
-	what, err := r.RecordSince(ctx, since, l.Cwd, func(v view.RunView) bool { return len(l.Of([]view.RunView{v})) > 0 })
+	what, err := r.RecordSince(ctx, since, l.Cwd, l.Has)
 	if err != nil {
 		return err
 	}

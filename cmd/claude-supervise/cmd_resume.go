@@ -1,26 +1,34 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+	"claude-supervise/supervisor/worktree"
 )
 
 func newResume() *cobra.Command {
-	var f sessionFlags
-	var g givenFlags
-	var snap snapshotFlags
-	var policy string
+	var f request.Session
+	var g request.Grants
+	var snap request.Snapshots
+	var policy, cwd string
 	var program program
 	var all, failed bool
 	cmd := &cobra.Command{
@@ -29,6 +37,9 @@ func newResume() *cobra.Command {
 		Long: `Resume a run that nobody supervises: it is parked, was interrupted, lost its
 supervisor, or failed for a cause that is now fixed. No work is repeated, and an
 answer given in the meantime is delivered.
+
+If the run's folder was renamed or moved, name it with --cwd DIR. The agents are
+told, and their worktrees are found again.
 
 --all resumes every such run that has not ended, each in the background, for
 example after a reboot. --failed retries the agents that failed or reported
@@ -47,6 +58,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			"  claude-supervise resume r-3f9a2c1b --exec \"sh agent.sh {}\"\n" +
 			"  claude-supervise resume r-3f9a2c1b --allow \"Bash(make test)\"\n" +
 			"  claude-supervise resume r-3f9a2c1b --max-cost-usd 5 -- --model opus\n" +
+			"  claude-supervise resume r-3f9a2c1b --cwd ~/src/renamed\n" +
 			"  claude-supervise resume --all\n" +
 			"  claude-supervise resume --failed r-3f9a2c1b",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -54,23 +66,26 @@ can have written the file. Grant them here or to unpack. The command of a run of
 				return usage("--all and --failed cannot be combined: name the run whose failed agents are to be retried")
 			}
 			if all {
-				return exactlyBeforeDash(0, 0, "either the id of a run or --all")(cmd, args)
+				return request.ExactlyBeforeDash(0, 0, "either the id of a run or --all")(cmd, args)
 			}
-			return exactlyBeforeDash(1, 1, "the id of a run, or --all")(cmd, args)
+			return request.ExactlyBeforeDash(1, 1, "the id of a run, or --all")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			args, passed := beforeDash(cmd, args)
-			given, err := g.given(cmd, passed)
+			args, passed := request.BeforeDash(cmd, args)
+			given, err := g.Read(cmd, passed)
 			if err != nil {
 				return err
 			}
 			if all && !given.IsZero() {
 				return usage("permissions, answers and limits are given to one run, not with --all; nothing was resumed")
 			}
-			if all && snap.dir != "" {
+			if all && cwd != "" {
+				return usage("--cwd is for one run, not for --all; nothing was resumed")
+			}
+			if all && snap.Dir != "" {
 				return usage("--snapshots is for one run, not for --all; nothing was resumed")
 			}
 			if all {
@@ -79,18 +94,19 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			if err := setDisplayOf(cmd, args[0]); err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], policy, failed, program, given, snap, f)
+			return runResume(cmd.Context(), args[0], cwd, policy, failed, program, given, snap, f)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "resume all unsupervised runs, in the background")
+	cmd.Flags().StringVar(&cwd, "cwd", "", "work in `DIR`, to which the run's folder was moved")
 	cmd.Flags().BoolVar(&failed, "failed", false, "retry the agents that failed")
 	cmd.Flags().StringVar(&policy, "on-question", "", "`ACTION`: ask, park, fail (default: unchanged)")
 	cmd.Flags().StringVar(&program.claude, "claude", "", "use the claude at `PATH`")
 	cmd.Flags().StringVar(&program.exec, "exec", "", "replace the `COMMAND` of a run of --exec")
-	addGivenFlags(cmd, &g)
-	addSnapshotFlags(cmd, &snap)
-	addSessionFlags(cmd, &f)
-	return completes(cmd, completeRuns(false, isLeft), completeNothing)
+	request.AddGrants(cmd, &g)
+	request.AddSnapshots(cmd, &snap)
+	request.AddSession(cmd, &f)
+	return commands.Completes(cmd, commands.RunsOf(false, commands.IsLeft), commands.Nothing)
 }
 
 // A program is what resume may give a run in place of what it was started with; "": the same.
@@ -104,15 +120,15 @@ func (p program) found() (claude string, command []string, err error) {
 		}
 	}
 	if p.exec != "" {
-		command, err = execCommand(p.exec)
+		command, err = request.ExecCommand(p.exec)
 	}
 	return claude, command, err
 }
 
-func runResume(ctx context.Context, id, policy string, failed bool, with program, given supervisor.Given,
-	snap snapshotFlags, f sessionFlags) error {
-	typed := time.Now()
-	asked, err := onQuestion(policy)
+func runResume(ctx context.Context, id, cwd, policy string, failed bool, with program, given supervisor.Given,
+	snap request.Snapshots, f request.Session) error {
+	typed := client.Typed()
+	asked, err := request.OnQuestion(policy)
 	if err != nil {
 		return err
 	}
@@ -128,12 +144,20 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
+	moved, err := moves(ctx, plan, cwd)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	plan.Cwd = cmp.Or(moved, plan.Cwd)
+	if err := s.asStarted(plan); err != nil {
+		return errors.Join(err, s.close())
+	}
 	if asked == "" {
 		asked = plan.OnQuestion
 	}
-	f.noNotify = f.noNotify || plan.NoNotify
+	f.NoNotify = f.NoNotify || plan.NoNotify
 	to := snapshotting{run: plan.Run, to: plan.Snapshots}
-	snapshots, err := snap.given(s.Dirs.State, plan.Cwd)
+	snapshots, err := snap.To(s.Dirs.State, plan.Cwd)
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -143,11 +167,40 @@ func runResume(ctx context.Context, id, policy string, failed bool, with program
 	out, err := s.supervise(ctx, f, plan.Cwd, to,
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Resume(ctx, plan.Run, engine.ResumeOptions{
-				Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command,
+				Policy: s.policy(asked), Revive: plan.Revive, Failed: failed, Claude: claude, Exec: command, Cwd: moved,
 				Given: given, Snapshots: snapshots,
 			})
 		})
 	return s.finish(out, err)
+}
+
+// moves returns the folder in which a run continues, absolute, where that is not the one it has worked in: "" if it is.
+// Its worktrees belong to the repository again, wherever that is now. It is an error if the run has no folder any more.
+func moves(ctx context.Context, plan client.ResumePlan, cwd string) (string, error) {
+	if cwd == "" {
+		if view.FolderGone(plan.Cwd) {
+			return "", fmt.Errorf("the folder of %s is gone: %s; the run is saved. "+
+				"If the folder was renamed or moved, run:\n  %s", plan.Run, plan.Cwd,
+				view.ResumeCommand(string(thisProgram), plan.Run, true))
+		}
+		return "", nil
+	}
+	to, err := request.Folder(cwd)
+	if err != nil || to == plan.Cwd {
+		return "", err
+	}
+	now := supervisor.Renamed(plan.Cwd, to)
+	trees := map[string][]string{} // by the top of their repository
+	for _, w := range plan.Worktrees {
+		trees[now(w.Repo)] = append(trees[now(w.Repo)], now(w.Path))
+	}
+	for top, paths := range trees {
+		if err := worktree.Repair(ctx, plan.Run, top, paths); err != nil {
+			return "", fmt.Errorf("the worktrees of %s cannot be tied to %s: %w; nothing was resumed. "+
+				"After `git worktree repair` there, run this again", plan.Run, top, err)
+		}
+	}
+	return to, nil
 }
 
 // resumePlan finds out whether a run can go on, or have what failed in it tried again.
@@ -161,7 +214,7 @@ func (s *session) resumePlan(ctx context.Context, id string, typed time.Time, fa
 // resumeAll goes on with every run that nobody supervises, each in the background. One that cannot go on does not keep
 // the others.
 func resumeAll(ctx context.Context, policy string, with program) error {
-	asked, err := onQuestion(policy)
+	asked, err := request.OnQuestion(policy)
 	if err != nil {
 		return err
 	}
@@ -170,16 +223,20 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // nothing was written
-	runs, err := client.Resumables(ctx, asked)
+	runs, waiting, err := client.Resumables(ctx, asked)
 	if err != nil {
 		return err
 	}
 	var failed error
 	err = terminal.Print(func(p *terminal.Printer) error {
-		if len(runs) == 0 {
+		if len(runs)+len(waiting) == 0 {
 			return p.Result("There is no run to resume. Open questions: claude-supervise questions")
 		}
 		for _, r := range runs {
+			if _, err := moves(ctx, r, ""); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
 			args := []string{"resume", r.Run}
 			if policy != "" {
 				args = append(args, "--on-question", policy)
@@ -199,6 +256,11 @@ func resumeAll(ctx context.Context, policy string, with program) error {
 				return err
 			}
 		}
+		for _, run := range waiting {
+			if err := p.Result(run + " waits for an answer: claude-supervise questions"); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 	return errors.Join(err, failed)
@@ -214,15 +276,22 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 	if c.Supervised(ctx, run) {
 		return tellSuspended(ctx, c, run)
 	}
-	if r, err := c.Run(ctx, run); err == nil && r.EndedAt != nil {
+	r, err := c.Reader().Run(ctx, run)
+	if err == nil && r.EndedAt != nil {
 		return nil // it took the answer, and has come to its end meanwhile
 	}
-	if !unasked && onTerminal() {
-		unasked = confirmed(fmt.Sprintf("Nobody supervises %s. Resume it in the background?", run))
+	r.LookForFolder()
+	unasked = unasked && !r.FolderGone
+	if !unasked && terminal.Attended() && !r.FolderGone {
+		unasked = terminal.Confirmed(fmt.Sprintf("Nobody supervises %s. Resume it in the background?", run))
 	}
 	if !unasked {
 		return terminal.Print(func(p *terminal.Printer) error {
-			return p.Result("The answer is kept; nobody supervises the run. To continue, run:\n  claude-supervise resume " + run)
+			next := "To continue, run:"
+			if r.FolderGone {
+				next = "Its folder is gone: " + r.Cwd + "\nTo continue in another, run:"
+			}
+			return p.Result("The answer is kept; nobody supervises the run. " + next + "\n  " + thisProgram.Resume(r))
 		})
 	}
 	log, err := inTheBackground(c, run, nil, nil, "resume", run)
@@ -237,31 +306,92 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 
 // tellSuspended says that nothing happens to what was left for a run whose supervisor is suspended.
 func tellSuspended(ctx context.Context, c client.Client, run string) error {
-	v, err := c.Reader().Run(ctx, run)
-	if err != nil || !v.Suspended {
+	note, err := suspended(ctx, c, run)
+	if err != nil || note == "" {
 		return err
 	}
-	return terminal.Print(func(p *terminal.Printer) error {
-		p.Notice("It is kept: " + run + " is suspended; " + v.HowToContinue())
-		return nil
-	})
+	return terminal.Print(func(p *terminal.Printer) error { p.Notice(note); return nil })
+}
+
+// suspended says of a run whose supervisor is suspended that nothing happens to what was left for it; "" of others.
+func suspended(ctx context.Context, c client.Client, run string) (string, error) {
+	v, err := c.Reader().Run(ctx, run)
+	if err != nil || !v.Suspended {
+		return "", err
+	}
+	return "It is kept: " + run + " is suspended; " + v.HowToContinue(), nil
+}
+
+// asStarted sets the variables of this process with which the run was started, and says so. A run goes on from another
+// shell, from cron or by the page: its conversation is where it was begun, and claude works as whom it began.
+func (s *session) asStarted(plan client.ResumePlan) error {
+	set, missing := plan.Where.Changes(os.Environ())
+	var said []string
+	for _, c := range set {
+		var err error
+		if c.Value == "" {
+			err, said = os.Unsetenv(c.Name), append(said, c.Name+" (not set)")
+		} else {
+			err, said = os.Setenv(c.Name, c.Value), append(said, c.Name+"="+c.Value)
+		}
+		if err != nil {
+			return fmt.Errorf("the variable %s of the run cannot be set: %w", c.Name, err)
+		}
+	}
+	if len(said) > 0 {
+		s.printer.Progress("As when the run was started: " + text.Visible(strings.Join(said, ", ")) + ".")
+	}
+	if len(missing) > 0 {
+		s.printer.Notice("Set when the run was started, and not here: " + strings.Join(missing, ", ") +
+			". If claude cannot work without, set it and resume the run again.")
+	}
+	return nil
+}
+
+// End leaves a stop for the run's supervisor. Where there is none it takes the run over for as long as it takes to stop
+// it, so that nothing is left for somebody to find.
+func (here) End(ctx context.Context, id string, only bool) (service.Stopped, error) {
+	c, err := openClient()
+	if err != nil {
+		return service.Stopped{}, err
+	}
+	defer func() { _ = c.Close() }() // what was left is on disk
+	stopped, err := service.Stop(ctx, c, id, only, terminal.Who("stop"))
+	switch {
+	case err != nil:
+		return stopped, err
+	case stopped.Alone:
+		return stopAlone(ctx, stopped.Run, request.Session{Quiet: true})
+	case stopped.Status == "stopping":
+		stopped.Note, err = suspended(ctx, c, stopped.Run)
+	}
+	return stopped, err
 }
 
 // stopAlone takes over a run that nobody supervises for as long as it takes to stop it.
-func stopAlone(ctx context.Context, run string, f stopFlags) error {
-	s, err := newSession(sessionFlags{quiet: true})
+func stopAlone(ctx context.Context, run string, f request.Session) (service.Stopped, error) {
+	stopped := service.Stopped{Run: run, ID: run, Status: "stopped", Text: run + " is stopped."}
+	s, err := newSession(f)
 	if err != nil {
-		return err
+		return stopped, err
 	}
-	out, err := s.supervise(ctx, sessionFlags{}, "", snapshotting{run: run},
+	out, err := s.supervise(ctx, f, "", snapshotting{run: run},
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: supervisor.Park})
 		})
 	if errors.Is(err, supervisor.ErrOwned) {
-		return errors.Join(s.close(), f.tell(run, "stopping", run+" is being stopped."))
+		stopped.Status, stopped.Text = "stopping", run+" is being stopped."
+		return stopped, s.close()
 	}
-	if err == nil && out.Code == supervisor.ExitStopped {
-		return errors.Join(s.close(), f.tell(run, "stopped", run+" is stopped."))
+	if err == nil && out.Run != nil && out.Run.EndedAt != nil && out.Run.TakenOver == nil {
+		// The stop was done. The exit code of the run is another thing: an agent of it may have ended worse before.
+		if out.Code != supervisor.ExitStopped {
+			stopped.Text += "\nIt ends as " + string(out.Run.Status) + " all the same: " + view.Because(out.Run.Reason)
+		}
+		return stopped, s.close()
 	}
-	return s.finish(out, err)
+	if f.Aside && err == nil && out.Run != nil {
+		err = errors.New(ending(out))
+	}
+	return service.Stopped{}, s.finish(out, err) // which says how the run was left
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"claude-supervise/cmd/internal/commands"
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
@@ -20,24 +23,8 @@ import (
 	"claude-supervise/supervisor/host"
 )
 
-type runFlags struct {
-	sessionFlags
-	budgetFlags
-	delegateFlags
-	snapshotFlags
-	claude, hold, onQuestion, relaunch string
-	cwd, name, demo, answersFile       string
-	file, check, permissions, model    string
-	exec                               string
-	answers, acceptIDs, allow          []string
-	maxHeld, retries                   int
-	silentAfter, onSilence, notify     string
-	keepProcesses, detach              bool
-	goOnFrom, each                     string
-}
-
 func newRun() *cobra.Command {
-	var f runFlags
+	var f request.Flags
 	var schema bool
 	cmd := &cobra.Command{
 		Use:   "run [PROMPT | -] [-f TASK.yaml] [flags] [-- CLAUDE FLAGS...]",
@@ -53,7 +40,8 @@ address. You can permit it once, permit it by a rule for this run, or deny it.
 --allow RULE permits it without asking, in Claude Code's own syntax:
 Bash(npm test), Bash(git log:*), Edit(/docs/**), WebFetch(domain:go.dev),
 mcp__github. Rules in a task file need --allow task, and what the folder's own
-.claude and .mcp.json permit or run needs --allow project.
+.claude and .mcp.json permit or run needs --allow project. --allow sessions
+permits messages to and from your other sessions.
 
 Agents may delegate work to others. You are asked about each delegation
 (--delegate ask). Up to --max-parallel agents work at a time. The run ends when
@@ -89,9 +77,11 @@ a question's id, its header, or part of its text. Such an answer permits
 nothing.
 
 A process waits for an answer for --hold: less for a yes or no, up to 8/5 of it
-for a text and several questions. Then it is parked. --on-question ask waits
-until the question is answered, park exits 75, fail exits 1. The default is ask
-on a terminal, else park.
+for a text and several questions. Then it is parked. An MCP server that asks
+would lose what it has begun: it is held until it is answered, except with
+--hold 0, beyond --max-held, and with --on-question park. --on-question ask
+waits until the question is answered, park exits 75, fail exits 1. The default
+is ask on a terminal, else park.
 
 For help in an editor, save what --task-schema prints next to the task file, and
 begin the task file with the line
@@ -134,44 +124,44 @@ continues.`,
 			if schema {
 				return terminal.Print(func(p *terminal.Printer) error { return p.Result(taskfile.Schema) })
 			}
-			if err := setOwnFlags(cmd, f.demo); err != nil {
+			if err := request.SetOwnFlags(cmd, f.Demo); err != nil {
 				return err
 			}
-			given, err := setDefaults(cmd, &f)
+			given, err := request.SetDefaults(cmd, &f)
 			if err != nil {
 				return err
 			}
-			o, err := newRunRequest(cmd, args, f, given)
+			o, err := request.New(cmd, args, f, given)
 			if err != nil {
 				return err
 			}
 			if inside, err := startNested(cmd, o, f); inside || err != nil {
 				return err
 			}
-			gaps, err := o.check(f)
+			gaps, err := o.Check(f)
 			if err != nil {
 				return err
 			}
-			if f.demo == "" && f.exec == "" {
-				if o.Config.Claude, err = doctor.FindClaude(f.claude, os.Environ()); err != nil {
+			if f.Demo == "" && o.Config.Abilities().OnPath {
+				if o.Config.Claude, err = doctor.FindClaude(f.Claude, os.Environ()); err != nil {
 					return err
 				}
 			}
-			if err := remind(gaps, f); err != nil {
+			if err := request.Remind(gaps, f); err != nil {
 				return err
 			}
-			if err := o.requestedRules(); err != nil {
+			if err := o.RequestedRules(); err != nil {
 				return err
 			}
-			if !f.quiet {
-				if err := o.trust(); err != nil {
+			if !f.Quiet {
+				if err := o.Trust(); err != nil {
 					return err
 				}
 			}
-			if f.detach && !inBackground() {
-				return detach(o, f.asJSON)
+			if f.Detach && !request.InBackground() {
+				return detach(o, f.AsJSON)
 			}
-			f.stdinRead = o.stdin != ""
+			f.StdinRead = o.Stdin != ""
 			return runRun(cmd.Context(), o.Task, f)
 		},
 	}
@@ -185,81 +175,41 @@ continues.`,
 		return flagError(cmd, err)
 	})
 	cmd.Flags().BoolVar(&schema, "task-schema", false, "print the JSON Schema of a task file")
-	addRunFlags(cmd, &f)
-	for flag, values := range map[string][]cobra.Completion{
-		"check": {checkOff + "\tcheck nothing", checkWarn + "\tsay what is missing", checkAsk + "\task for what is missing",
-			checkRequire + "\trefuse to start if something is missing"},
+	request.AddFlags(cmd, &f)
+	for flag, values := range map[string][]string{
+		"check": {request.CheckOff + "\tcheck nothing", request.CheckWarn + "\tsay what is missing",
+			request.CheckAsk + "\task for what is missing",
+			request.CheckRequire + "\trefuse to start if something is missing"},
 		"on-question": {"ask\twait until it is answered", "park\texit 75", "fail\texit 1"},
 		"relaunch":    {"resume\tcontinue the conversation", "fresh\tstart a new one from the checkpoint"},
 		"on-silence":  {"tell\treport it", "retry\tend its process and continue", "fail"},
 		"hold":        {"0\tpark at once", "5m", "forever"},
 		"model":       {"opus", "sonnet", "haiku"},
-		"allow":       {"task\tthe rules of the task file", "project\twhat the folder's own files permit"},
+		"allow": {"task\tthe rules of the task file", "project\twhat the folder's own files permit",
+			"sessions\tmessages to and from your other sessions"},
 	} {
-		completesFlag(cmd, flag, values...)
+		completion.Flag(cmd, flag, completion.Fixed(values...))
 	}
-	completesPolicies(cmd)
-	completesFlagBy(cmd, "continue", completeEndedAgents)
-	completesFolder(cmd, "cwd")
+	commands.CompletesPolicies(cmd)
+	completion.Flag(cmd, "continue", commands.ByState(commands.EndedAgents))
+	commands.CompletesFolder(cmd, "cwd")
 	completesDemo(cmd)
 	return cmd
 }
 
-func addRunFlags(cmd *cobra.Command, f *runFlags) {
-	fl := cmd.Flags()
-	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`; - is stdin")
-	fl.StringVar(&f.check, "check", checkWarn, "`LEVEL`: off, warn, ask or require")
-	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
-		"`ACTION`: ask you, or deny")
-	fl.StringArrayVar(&f.allow, "allow", nil, "permit a `RULE`, task or project without asking")
-	fl.StringVar(&f.model, "model", "", "the `MODEL` of claude")
-	addBudgetFlags(cmd, &f.budgetFlags)
-	fl.StringVar(&f.claude, "claude", "", "the claude at `PATH` (or $CLAUDE_SUPERVISE_CLAUDE)")
-	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
-	fl.StringVar(&f.hold, "hold", "5m", "`TIME` to wait: 10m, 0 or forever")
-	fl.IntVar(&f.maxHeld, "max-held", -1, "hold `N`, park the rest; -1: all")
-	fl.StringVar(&f.onQuestion, "on-question", "", "`ACTION`: ask (stay), park (exit 75), fail (exit 1)")
-	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
-	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "accept signals with this `ID`")
-	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW`: resume or fresh")
-	fl.IntVar(&f.retries, "retries", 3, "retry a transient failure up to `N` times")
-	fl.StringVar(&f.silentAfter, "silent-after", "10m", "report silence after `TIME`; 0: never")
-	fl.StringVar(&f.onSilence, "on-silence", "tell", "`ACTION` then: tell, retry, fail")
-	fl.StringVar(&f.notify, "notify", "", "run `COMMAND` with each question as JSON on stdin")
-	fl.BoolVar(&f.detach, "detach", false, "run in the background and print the id")
-	fl.StringVar(&f.cwd, "cwd", "", "work in `FOLDER` (default for a demo: a temporary one)")
-	fl.StringVar(&f.name, "name", "", "name the run `NAME`")
-	fl.BoolVar(&f.keepProcesses, "keep-processes", false, "keep processes that agents leave after success")
-	fl.StringVar(&f.demo, "demo", "", "play a built-in `SCENARIO`; without a name: list them")
-	fl.StringVar(&f.each, "each", "", "one task for each line that `COMMAND` prints: {item}")
-	fl.StringVar(&f.goOnFrom, "continue", "", "continue the conversation of an ended `AGENT`")
-	addDelegateFlags(cmd, &f.delegateFlags)
-	addSnapshotFlags(cmd, &f.snapshotFlags)
-	addSessionFlags(cmd, &f.sessionFlags)
-}
-
-func addSessionFlags(cmd *cobra.Command, f *sessionFlags) {
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "no colours or status line; questions as plain text")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one event per line as JSON on stdout")
-	cmd.Flags().BoolVar(&f.noNotify, "no-notify", false, "turn off the bell and all notifications")
-	cmd.Flags().StringVar(&f.notifyURL, "notify-url", "", "also notify this `URL`: an ntfy topic or a webhook")
-	cmd.Flags().BoolVar(&f.quiet, "quiet", false, "show only questions and the result")
-	cmd.Flags().StringVar(&f.log, "log", "", "write diagnostics to `FILE`")
-}
-
-func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
-	s, err := newSession(f.sessionFlags)
+func runRun(ctx context.Context, t supervisor.Task, f request.Flags) error {
+	s, err := newSession(f.Session)
 	if err != nil {
 		return err
 	}
-	if f.hasOwnFolder() {
+	if f.HasOwnFolder() {
 		if t.Cwd, err = newDemoFolder(); err != nil {
 			return s.finish(supervisor.Outcome{}, err)
 		}
 	}
 	policy := s.policy(t.Config.OnQuestion)
-	if t.Config.Demo != "" && !s.asks && !inBackground() && len(t.Config.Answers) == 0 && t.Config.OnQuestion == "" {
+	if t.Config.Demo != "" && !s.asks && !request.InBackground() && len(t.Config.Answers) == 0 &&
+		t.Config.OnQuestion == "" {
 		if t.Config.Answers = s.demoAnswers(t.Config.Demo); len(t.Config.Answers) > 0 {
 			policy = supervisor.Ask
 		}
@@ -267,17 +217,17 @@ func runRun(ctx context.Context, t supervisor.Task, f runFlags) error {
 	if t.Run == "" {
 		t.Run = host.NewRun()
 	}
-	if t.Config.Snapshots, err = f.snapshotFlags.given(s.Dirs.State, t.Cwd); err != nil {
+	if t.Config.Snapshots, err = f.Snapshots.To(s.Dirs.State, t.Cwd); err != nil {
 		return s.finish(supervisor.Outcome{}, err)
 	}
 	if t.Config.Snapshots != nil && t.Config.Snapshots.Dir == "" {
 		t.Config.Snapshots = nil
 	}
-	out, err := s.supervise(ctx, f.sessionFlags, t.Cwd, snapshotting{run: t.Run, to: t.Config.Snapshots},
+	out, err := s.supervise(ctx, f.Session, t.Cwd, snapshotting{run: t.Run, to: t.Config.Snapshots},
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
 			return sup.Start(ctx, t, policy)
 		})
-	if f.hasOwnFolder() && out.Run == nil {
+	if f.HasOwnFolder() && out.Run == nil {
 		_ = os.Remove(t.Cwd) // nothing was started in it
 	}
 	return s.finish(out, err)

@@ -1,26 +1,18 @@
 package main
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"claude-supervise/cmd/internal/help"
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/commands"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/serving"
-	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 )
 
-type serveFlags struct {
-	serving.Flags
-	folders   []string
-	foldersIn string // what names the folders
-}
-
 func newServe() *cobra.Command {
-	var f serveFlags
-	cmd := &cobra.Command{
+	var folders []string
+	cmd := thisMachine.Serve(&cobra.Command{
 		Use:   "serve",
 		Short: "serve a web page for runs and questions",
 		Long: `Serve a web page and an API. The page shows all open questions and runs, live.
@@ -65,36 +57,22 @@ command gets 403 and the command to type.`,
 			"  claude-supervise serve --folder ~/code    # start runs there from the page\n" +
 			"  claude-supervise serve --listen 192.168.1.5 --tls-cert c.pem --tls-key k.pem\n" +
 			"  claude-supervise serve --host desk.example.org    # a proxy with TLS before it",
-		Args: help.Exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notInside(cmd); err != nil {
-				return err
-			}
-			c, err := ownConfig()
-			if err != nil {
-				return err
-			}
-			f.setDefaults(cmd, c)
-			return runServe(cmd.Context(), f)
-		},
-	}
-	f.Add(cmd.Flags(), "127.0.0.1:7433")
-	cmd.Flags().StringArrayVar(&f.folders, "folder", nil, "allow starting runs in or below `FOLDER`")
-	return cmd
-}
-
-func runServe(ctx context.Context, f serveFlags) error {
-	folders, err := pageFolders(f.foldersIn, f.folders)
-	if err != nil {
-		return err
-	}
-	a := pageActions{folders}
-	return f.Serve(ctx, makeState, web.Config{
-		Program: string(thisProgram), Source: web.State{}, Folders: folders, Stops: stopEnds, Card: questions.Card,
-		Clean: terminal.Clean,
-		Actions: web.Actions{Answer: a.Answer, Stop: a.Stop, Resume: a.Resume, Say: a.Say, Start: a.Start,
-			Report: web.State{}.Report, Press: press},
+	}, "127.0.0.1:7433", func(cmd *cobra.Command, f *serving.Flags) (p commands.Page, err error) {
+		c, err := request.OwnConfig()
+		if err != nil {
+			return p, err
+		}
+		source := setPageDefaults(cmd, f, &folders, c)
+		if folders, err = pageFolders(source, folders); err != nil {
+			return p, err
+		}
+		machine := acting
+		machine.There = true
+		return commands.Page{Config: web.Config{Service: onPage{here{machine}, folders}, Folders: folders, Stops: stopEnds,
+			Card: asking.Card}, Folder: makeState, Closed: func() {}}, nil
 	})
+	cmd.Flags().StringArrayVar(&folders, "folder", nil, "allow starting runs in or below `FOLDER`")
+	return cmd
 }
 
 // makeState makes the folder of the state, with the database in it, and gives its path.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/pack"
@@ -17,7 +18,7 @@ import (
 )
 
 type unpackFlags struct {
-	givenFlags
+	request.Grants
 	cwd, maxSize             string
 	dry, withoutWork, asJSON bool
 	vouched                  bool
@@ -53,13 +54,13 @@ agent was told and will do: read it first.`,
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --dry-run\n" +
 			"  claude-supervise unpack r-3f9a2c1b.tar.gz --allow \"Bash(make test)\"\n" +
 			"  ssh ci 'claude-supervise pack r-3f9a2c1b -o -' | claude-supervise unpack -",
-		Args: exactlyBeforeDash(1, 1, "a pack file, the folder of a run's snapshots, or - for stdin"),
+		Args: request.ExactlyBeforeDash(1, 1, "a pack file, the folder of a run's snapshots, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
 			}
-			args, passed := beforeDash(cmd, args)
-			given, err := f.given(cmd, passed)
+			args, passed := request.BeforeDash(cmd, args)
+			given, err := f.Grants.Read(cmd, passed)
 			if err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ agent was told and will do: read it first.`,
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "check everything and show what would be done")
 	cmd.Flags().BoolVar(&f.withoutWork, "without-work", false, "do not change the folder")
 	addMaxSize(cmd, &f.maxSize)
-	addGivenFlags(cmd, &f.givenFlags)
+	request.AddGrants(cmd, &f.Grants)
 	// For a fleet, whose key has sealed the file: what a person has granted the run before stays.
 	cmd.Flags().BoolVar(&f.vouched, "vouched", false, "keep the rules, answers in advance and retries of the file")
 	_ = cmd.Flags().MarkHidden("vouched") // it is there

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/config"
-	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/request"
+	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"
@@ -18,63 +19,15 @@ import (
 
 // This file puts the person's own defaults (internal/config) under the flags.
 
-// ownConfig reads the person's own config. It is empty inside an agent.
-func ownConfig() (config.Config, error) {
-	c, err := config.Load(os.Environ())
-	if err != nil {
-		return c, exitcode.UsageError{Err: err}
-	}
-	return c, nil
-}
-
 // guarded are the calls that could write to the person's own config.
 func guarded() permission.Guarded {
 	return permission.NewGuarded(os.Getenv("HOME"), config.Folders(os.Environ())...)
 }
 
-// forClaude are the flags of run that only claude understands: with --exec their defaults are nobody's.
-var forClaude = []string{"allow", "claude", "max-cost-usd", "max-tokens", "max-turns", "model"}
-
-// setDefaults gives the flags of run that the person has not given the values of their own config. What it returns
-// reports whether a flag was given, for the task file to go by: it widens no limit that the person has typed, and none
-// of their config.
-func setDefaults(cmd *cobra.Command, f *runFlags) (given func(flag string) bool, err error) {
-	given = cmd.Flags().Changed
-	c, err := ownConfig()
-	if err != nil {
-		return nil, err
-	}
-	cwd, err := folder(f.cwd)
-	if err != nil {
-		return nil, err
-	}
-	defaults, err := c.For(cwd)
-	if err != nil {
-		return nil, exitcode.UsageError{Err: err}
-	}
-	var limits []string
-	for _, d := range defaults {
-		typed := given(d.Flag) && d.Flag != "allow" // whose rules are beside those of the flag
-		if typed || f.exec != "" && slices.Contains(forClaude, d.Flag) {
-			continue
-		}
-		if err := cmd.Flags().Lookup(d.Flag).Value.Set(d.Value); err != nil { // which leaves it not given
-			return nil, usage("%s: %s: %w; nothing was started", d.From, d.Flag, err)
-		}
-		if d.Flag == "delegate" || strings.HasPrefix(d.Flag, "max-") {
-			limits = append(limits, d.Flag)
-		}
-	}
-	if !given("notify") && !f.noNotify {
-		f.notify = c.Notify.Command
-	}
-	return func(flag string) bool { return cmd.Flags().Changed(flag) || slices.Contains(limits, flag) }, nil
-}
-
 // setDisplay gives the flags of how a run is shown, plain and quiet as far as the command has them, the values of the
 // person's own config for the folder of the run, unless they were given.
 func setDisplay(cmd *cobra.Command, cwd string) error {
-	c, err := ownConfig()
+	c, err := request.OwnConfig()
 	if err != nil {
 		return err
 	}
@@ -110,22 +63,23 @@ func setDisplayOf(cmd *cobra.Command, id string) error {
 	return setDisplay(cmd, v.Cwd)
 }
 
-// setDefaults gives the flags of serve that the person has not given the values of their own config.
-func (f *serveFlags) setDefaults(cmd *cobra.Command, c config.Config) {
-	f.Chosen = cmd.Flags().Changed("listen")
+// setPageDefaults gives the flags of serve that the person has not given the values of their own config. What it
+// returns names where the folders are named.
+func setPageDefaults(cmd *cobra.Command, f *serving.Flags, folders *[]string, c config.Config) (source string) {
 	if !f.Chosen && c.Serve.Listen != "" {
 		f.Listen, f.Chosen = c.Serve.Listen, true
 	}
 	if !cmd.Flags().Changed("host") {
 		f.Hosts = c.Serve.Hosts
 	}
-	f.foldersIn = "--folder"
+	source = "--folder"
 	if !cmd.Flags().Changed("folder") {
-		f.folders, f.foldersIn = c.Serve.Folders, "serve.folders in "+c.Path
+		*folders, source = c.Serve.Folders, "serve.folders in "+c.Path
 	}
 	if u, err := url.Parse(c.Serve.URL); err == nil && u.Hostname() != "" {
 		f.Hosts = append(f.Hosts, u.Hostname())
 	}
+	return source
 }
 
 // fromDefault says of a setting that nobody has set it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/supervisor/client"
 )
 
@@ -56,6 +57,6 @@ func clientBy(open func() (client.Client, error)) (client.Client, error) {
 // environment is what agents inherit of ours.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, testPoints+"=") || strings.HasPrefix(v, backgroundRun+"=")
+		return strings.HasPrefix(v, testPoints+"=") || strings.HasPrefix(v, request.BackgroundRun+"=")
 	})
 }

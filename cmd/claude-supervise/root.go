@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/doctor"
 )
@@ -48,8 +49,8 @@ const examplesOfUse = `  # try it without an API key or Claude Code
 // thisProgram is how a person calls this program.
 const thisProgram runs.Program = "claude-supervise"
 
-// commands are what makes each command, by its name.
-func commands() map[string]func() *cobra.Command {
+// allCommands are what makes each command, by its name.
+func allCommands() map[string]func() *cobra.Command {
 	return map[string]func() *cobra.Command{
 		"run": newRun, "ps": newPs, "questions": newQuestions, "answer": newAnswer, "show": newShow, "logs": newLogs,
 		"report": newReport, "attach": newAttach, "wait": newWait, "board": newBoard, "serve": newServe, "stop": newStop,
@@ -62,22 +63,22 @@ func commands() map[string]func() *cobra.Command {
 // newRootFor makes the command for a command line. Where that begins with the name of a command, it has no other: to
 // make all of them takes longer than many a command.
 func newRootFor(args []string) *cobra.Command {
-	if len(args) == 0 || commands()[args[0]] == nil {
+	if len(args) == 0 || allCommands()[args[0]] == nil {
 		return newRoot()
 	}
 	root := newBareRoot()
-	root.AddCommand(commands()[args[0]]())
+	root.AddCommand(allCommands()[args[0]]())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 
 func newRoot() *cobra.Command {
 	root := newBareRoot()
-	all := commands()
+	all := allCommands()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		root.AddCommand(all[name]())
 	}
-	root.InitDefaultCompletionCmd()
+	completion.SafeInFish(root)
 	explainCompletion(root)
 	return root
 }

@@ -9,7 +9,7 @@ import (
 // A command line that begins with a command makes that one alone, and it is the same as among all others.
 func TestACommandAloneIsTheSame(t *testing.T) {
 	all := newRoot()
-	for name := range commands() {
+	for name := range allCommands() {
 		alone, _, err := newRootFor([]string{name}).Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// ofOwnDemo reports whether a demo is a scenario file of the person's own, and not built in.
-func ofOwnDemo(name string) bool { return strings.HasSuffix(name, ".yaml") }
-
-// hasOwnFolder reports whether the run is a built-in demo that gets a folder of its own: its scripted agent writes
-// files, and must not write over a person's. Who names a folder, and who plays a scenario file, wants it there.
-func (f runFlags) hasOwnFolder() bool {
-	return f.demo != "" && !ofOwnDemo(f.demo) && f.cwd == "" && f.goOnFrom == ""
-}
-
 // demoFolder is how the name of a demo's own folder begins.
 const demoFolder = "supervise-demo-"
 

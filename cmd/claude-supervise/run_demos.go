@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 )
@@ -40,4 +43,14 @@ func aboutDemo(name string) string {
 		return ""
 	}
 	return scenario.About
+}
+
+// completesDemo makes --demo complete to the built-in scenarios, or a file.
+func completesDemo(cmd *cobra.Command) {
+	completion.FlagOrFile(cmd, "demo", func(context.Context, []string) (found completion.Words) {
+		for _, name := range examples.Names() {
+			found.Add(name, aboutDemo(name))
+		}
+		return found
+	})
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -64,8 +65,8 @@ func endingOfRun(out supervisor.Outcome) string {
 	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
 		text += fmt.Sprintf("\nThe program tried was %s. `claude-supervise doctor --claude PATH` checks another one;\n"+
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
-	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Exec) > 0:
-		text += fmt.Sprintf("\nTo continue, run: claude-supervise resume %s --exec 'COMMAND {}'", id)
+	case out.Code == supervisor.ExitNoAgent && !out.State.Abilities().OnPath:
+		text += fmt.Sprintf("\nTo continue, run: claude-supervise resume %s %s 'COMMAND {}'", id, out.State.Abilities().Flag)
 	// as it was run, it would meet its budget again and fail again
 	case out.Code == supervisor.ExitBudget && failedByBudget(out):
 		retry := id
@@ -78,10 +79,32 @@ func endingOfRun(out supervisor.Outcome) string {
 	case supervisor.NeedsLogin(out.Root):
 		text += fmt.Sprintf("\nStart claude and type /login, or set a valid ANTHROPIC_API_KEY. Then run:\n"+
 			"  claude-supervise resume %s", id)
+	case out.Code == supervisor.ExitUnreported && foreignID(out) != "" && !out.State.Abilities().UsesOurID:
+		return fmt.Sprintf("%s\nIf that id is the agent's own, run:\n  claude-supervise resume %s --accept-id %s",
+			text, id, foreignID(out))
+	case out.Code == supervisor.ExitUnreported && !out.State.Abilities().Resumes:
+		text += fmt.Sprintf("\nThe command has to print a report: see claude-supervise help protocols.\n"+
+			"Then run: claude-supervise resume %s", id)
+	case out.Code == supervisor.ExitUnreported:
+		text += fmt.Sprintf("\nTo have it continue, or report, run: claude-supervise resume %s", id)
 	case supervisor.Revivable(out.Root):
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text
+}
+
+// foreignID is the id under which a command's report was ignored, as a word of a shell, "ID" where it is none; "" if no
+// report was.
+func foreignID(out supervisor.Outcome) string {
+	launches := out.State.Launches[out.Root.ID]
+	if len(launches) == 0 {
+		return ""
+	}
+	id := launches[len(launches)-1].Foreign
+	if id != "" && !completion.Plain(id) {
+		return "ID"
+	}
+	return id
 }
 
 // failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its
@@ -128,7 +151,7 @@ func asked(open []*supervisor.Question) string {
 			fmt.Fprintf(&b, "\n  and %d more: claude-supervise questions", len(open)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, questions.AgentOf(view.View(q)), terminal.FirstLine(q.Text))
+		fmt.Fprintf(&b, "\n  %s, %s: %s", q.ID, asking.AgentOf(view.View(q)), terminal.FirstLine(q.Text))
 	}
 	return b.String()
 }

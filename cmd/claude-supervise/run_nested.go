@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -26,12 +24,6 @@ import (
 // This file is `run` inside an agent: started by its Bash tool, a script, CI. It supervises nothing. The supervisor of
 // the agent's own run does the work, and this process waits for it, as long as whoever has started it waits.
 
-// nestedFlags are the flags of run that count inside an agent. All else is the run's, which a person has started.
-var nestedFlags = []string{
-	"file", "check", "model", "max-turns", "name", "cwd", "detach", "demo", "exec", "plain", "json",
-	"quiet", "log", "no-notify",
-}
-
 // callMargin is how long before its caller's time is up a nested run goes: enough for a machine that is busy.
 const callMargin = 10 * time.Second
 
@@ -39,7 +31,7 @@ const callMargin = 10 * time.Second
 const nestedPatience = 5 * time.Second
 
 // startNested does what run does inside an agent; false where this process belongs to none.
-func startNested(cmd *cobra.Command, o runRequest, f runFlags) (inside bool, err error) {
+func startNested(cmd *cobra.Command, o request.Request, f request.Flags) (inside bool, err error) {
 	if _, inside := doctor.InsideAgent(os.Environ()); !inside {
 		return false, nil
 	}
@@ -55,67 +47,19 @@ func startNested(cmd *cobra.Command, o runRequest, f runFlags) (inside bool, err
 	if caller == nil || err != nil {
 		return err != nil, err
 	}
-	task, told, err := nestedTask(cmd, o, f, *caller)
+	task, told, err := request.Nested(cmd, o, f, *caller)
 	if err != nil {
 		return true, err
 	}
 	n := &nestedRun{
-		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asJSON:  f.asJSON,
+		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.Plain, Quiet: f.Quiet, Getenv: os.Getenv}),
+		asJSON:  f.AsJSON,
 	}
 	for _, text := range told {
 		n.printer.Progress(text)
 	}
-	err = n.do(cmd.Context(), client, *caller, task, f.detach)
+	err = n.do(cmd.Context(), client, *caller, task, f.Detach)
 	return true, errors.Join(err, n.closed())
-}
-
-// nestedTask gives what is asked for, and what is to be told of what does not count inside an agent.
-func nestedTask(cmd *cobra.Command, o runRequest, f runFlags, caller supervisor.Caller) (t nested.NestedTask,
-	told []string, err error) {
-	switch {
-	case f.demo != "" && o.Config.Demo != caller.Demo:
-		return t, nil,
-			usage("--demo plays no other scenario inside agent %s, whose run has an agent of its own; nothing was started",
-				caller.Agent)
-	case f.exec != "" && !slices.Equal(o.Config.Exec, caller.Exec):
-		return t, nil,
-			usage("--exec runs no other program inside agent %s: the run's own does the work; leave it out, nothing was started",
-				caller.Agent)
-	case len(o.Children) > 0 && f.each != "":
-		return t, nil, usage("--each makes no pool inside agent %s: start a run for each item; nothing was started",
-			caller.Agent)
-	case len(o.Children) > 0:
-		return t, nil,
-			usage("a task file inside agent %s states one task: start a run for each of its children; nothing was started",
-				caller.Agent)
-	}
-	t = nested.NestedTask{Task: o.Task, Model: f.model, MaxTurns: f.maxTurns}
-	place, within := nested.Within(caller, o.Cwd)
-	switch t.Cwd = place; {
-	case within && place == caller.Cwd:
-		t.Cwd = ""
-	case within:
-	case cmd.Flags().Changed("cwd"):
-		return t, nil, usage("--cwd names a folder inside that of agent %s, which is %s; nothing was started",
-			caller.Agent, caller.Cwd)
-	default:
-		told = append(told, "It works in "+caller.Cwd+", the folder of agent "+caller.Agent+".")
-	}
-	var idle []string
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains(nestedFlags, flag.Name) {
-			idle = append(idle, "--"+flag.Name)
-		}
-	})
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		idle = append(idle, "what follows --")
-	}
-	if len(idle) > 0 {
-		told = append(told, fmt.Sprintf("Of no effect inside agent %s, whose run has its own: %s.",
-			caller.Agent, strings.Join(idle, ", ")))
-	}
-	return t, told, nil
 }
 
 // A nestedRun is what the client of a run inside an agent shows.

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -45,13 +44,13 @@ func wholePath(path string) (string, error) {
 
 // misfilled refuses a start for what is in one of its fields.
 func misfilled(field, format string, args ...any) error {
-	return &web.Refusal{Status: http.StatusUnprocessableEntity, Field: field,
+	return &service.Refusal{Reason: service.Unfit, Field: field,
 		Text: fmt.Sprintf(format+"; nothing was started", args...)}
 }
 
-// within gives the path in a field, without links; a *web.Refusal if it leaves the folders that the page may use.
-func (a pageActions) within(what, path string) (string, error) {
-	refusal := &web.Refusal{Status: http.StatusForbidden, Field: what, Command: "claude-supervise serve --folder DIR",
+// within gives the path in a field, without links; a *service.Refusal if it leaves the folders that the page may use.
+func (p onPage) within(what, path string) (string, error) {
+	refusal := &service.Refusal{Reason: service.Elsewhere, Field: what, Command: "claude-supervise serve --folder DIR",
 		Text: fmt.Sprintf("%s %s is in no folder that this page may start runs in; nothing was started", what, path)}
 	if !filepath.IsAbs(path) {
 		return "", misfilled(what, "%s takes a path from the root, not %q", what, path)
@@ -60,7 +59,7 @@ func (a pageActions) within(what, path string) (string, error) {
 	if err != nil { // of what lies elsewhere it is not even said whether it is there
 		whole = filepath.Clean(path)
 	}
-	for _, folder := range a.folders {
+	for _, folder := range p.folders {
 		if below, wrong := filepath.Rel(folder, whole); wrong != nil || !filepath.IsLocal(below) {
 			continue
 		}
@@ -74,11 +73,11 @@ func (a pageActions) within(what, path string) (string, error) {
 
 // Start starts a run in the background, by the command that does. The same key stands for the same run; with another
 // request it is refused.
-func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made bool, err error) {
+func (p onPage) Start(ctx context.Context, r service.Start) (run string, made bool, err error) {
 	if (strings.TrimSpace(r.Prompt) == "") == (r.Task == "") {
 		return "", false, misfilled("prompt", "give either a prompt or a task file")
 	}
-	cwd, err := a.within("cwd", r.Cwd)
+	cwd, err := p.within("cwd", r.Cwd)
 	if err != nil {
 		return "", false, err
 	}
@@ -91,42 +90,41 @@ func (a pageActions) Start(ctx context.Context, r web.Start) (run string, made b
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(cwd, path)
 		}
-		if path, err = a.within("task", path); err != nil {
+		if path, err = p.within("task", path); err != nil {
 			return "", false, err
 		}
 		args = append(args, "-f", path)
 	}
-	c, err := pageClient()
-	if err != nil {
-		return "", false, err
-	}
-	defer func() { _ = c.Close() }() // nothing was written
-	run = host.NewRun()
-	if r.Key != "" {
-		run = host.RunOf(r.Key)
-		if err := forRequest(c.Dirs.RunDir(run), r); err != nil {
-			return "", false, err
+	run, err = onState(func(c client.Client) (string, error) {
+		run := host.NewRun()
+		if r.Key != "" {
+			run = host.RunOf(r.Key)
+			if err := forRequest(c.Dirs.RunDir(run), r); err != nil {
+				return "", err
+			}
+			if there, err := started(ctx, c, run); there || err != nil {
+				return run, err
+			}
 		}
-		if there, err := started(ctx, c, run); there || err != nil {
-			return run, false, err
+		if _, err = inTheBackground(c, run, strings.NewReader(r.Prompt), nil, args...); err == nil {
+			made = true
+			return run, nil
 		}
-	}
-	if _, err = inTheBackground(c, run, strings.NewReader(r.Prompt), nil, args...); err == nil {
-		return run, true, nil
-	}
-	if there, wrong := started(ctx, c, run); there || wrong != nil { // by another call with this key
-		return run, false, wrong
-	}
-	_ = os.Remove(requestOf(c.Dirs.RunDir(run))) // the key is free for a better one
-	return "", false, misfilled(field, "%v", err)
+		if there, wrong := started(ctx, c, run); there || wrong != nil { // by another call with this key
+			return run, wrong
+		}
+		_ = os.Remove(requestOf(c.Dirs.RunDir(run))) // the key is free for a better one
+		return "", misfilled(field, "%v", err)
+	})
+	return run, made, err
 }
 
 // requestOf is where the folder of a run with a key says what it was started with: a link, which is made whole or not
 // at all, and leads nowhere.
 func requestOf(folder string) string { return filepath.Join(folder, "request") }
 
-// forRequest has the run of a key stand for a request; a *web.Refusal if it stands for another.
-func forRequest(folder string, r web.Start) error {
+// forRequest has the run of a key stand for a request; a *service.Refusal if it stands for another.
+func forRequest(folder string, r service.Start) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
@@ -141,7 +139,7 @@ func forRequest(folder string, r web.Start) error {
 	if before, err := os.Readlink(requestOf(folder)); err != nil || before == sum {
 		return err
 	}
-	return web.Refused("this Idempotency-Key came with another request before; give a new request a new key; " +
+	return service.Refused("this Idempotency-Key came with another request before; give a new request a new key; " +
 		"nothing was started")
 }
 

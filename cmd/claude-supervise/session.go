@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -14,13 +15,18 @@ import (
 	"github.com/oklog/run"
 	"github.com/rs/zerolog"
 
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/notices"
+	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/programs"
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -29,46 +35,40 @@ type session struct {
 	client.Client
 	printer  *terminal.Printer
 	prompter *terminal.Prompter
-	caller   *caller // set by supervise
-	phone    *phone  // so is this
-	asks     bool    // there is a terminal to ask on
+	notices  *notices.Channels // set by supervise
+	asks     bool              // there is a terminal to ask on
 	asJSON   bool
 	working  working
 	prompted map[string]bool // the questions that the prompt was given
-	printed  map[string]bool // those that were printed as JSON
+	printed  map[string]bool // those that were printed, where there is no prompt
 }
 
-// sessionFlags are those that run and resume share.
-type sessionFlags struct {
-	plain, asJSON, quiet, noNotify bool
-	log, notifyURL                 string
-	stdinRead                      bool // the task was read from stdin
-}
-
-func newSession(f sessionFlags) (*session, error) {
+func newSession(f request.Session) (*session, error) {
 	client, err := openClient()
 	if err != nil {
 		return nil, err
 	}
+	var out, trouble io.Writer = os.Stdout, os.Stderr
+	if f.Aside {
+		out, trouble = io.Discard, io.Discard
+	}
 	s := &session{
 		Client:  client,
-		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: f.plain, Quiet: f.quiet, Getenv: os.Getenv}),
-		asJSON:  f.asJSON, prompted: map[string]bool{}, printed: map[string]bool{},
+		printer: terminal.NewPrinter(out, trouble, terminal.Look{Plain: f.Plain, Quiet: f.Quiet, Getenv: os.Getenv}),
+		asJSON:  f.AsJSON, prompted: map[string]bool{}, printed: map[string]bool{},
 		working: working{spent: map[string]spending{}},
 	}
 	keyboard := os.Stdin
-	if f.stdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
+	if f.StdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
 		if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil { // who typed the command sits there
 			keyboard = tty
 		}
 	}
-	s.asks = terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
+	s.asks = !f.Aside && terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
 	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
+	s.prompter.Keeps(terminal.Drafts{Folder: s.Dirs.RunDir})
 	return s, nil
 }
-
-// onTerminal reports whether there is a person to ask: one that can type, and sees what is asked.
-func onTerminal() bool { return terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) }
 
 // close writes what is still to be shown; a terminal that stands still does not keep the program.
 func (s *session) close() error {
@@ -82,16 +82,16 @@ func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
 	switch {
 	case asked != "":
 		return asked
-	case s.asks, inBackground():
+	case s.asks, request.InBackground():
 		return supervisor.Ask
 	}
 	return supervisor.Park
 }
 
 // supervise runs do with all that a supervisor needs of its person, and gives how it left the run.
-func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to snapshotting,
+func (s *session) supervise(ctx context.Context, f request.Session, cwd string, to snapshotting,
 	do func(context.Context, engine.Supervisor) (supervisor.Outcome, error)) (supervisor.Outcome, error) {
-	logger, closeLog, err := diagnostics(f.log)
+	logger, closeLog, err := diagnostics(f.Log)
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
@@ -104,8 +104,7 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	s.caller = newCaller(f.noNotify, self, s.printer, logger, s.Answer)
-	if s.phone, err = newPhone(f, cwd, s); err != nil {
+	if s.notices, err = s.openNotices(f, cwd, self, logger); err != nil {
 		return supervisor.Outcome{}, err
 	}
 	leave := make(chan string)
@@ -116,14 +115,13 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 		Working: func(text string) (done func()) { return s.printer.Working(text).Done }}
 	sup := machine.Supervisor(engine.Supervisor{
 		Program:    programFor(self, cwd),
-		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open, Notify: s.notify, Announce: s.caller.announce,
-		Choose: func(q *supervisor.Question, typed string) (string, error) {
-			folder := cmp.Or(pathsBegin(context.Background(), s.Client, view.View(q)), cwd)
-			value, err := terminal.Choose(shown(q), typed, folder)
-			if err == nil {
-				err = supervisor.CheckDecision(q, value, folder)
+		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open,
+		Notify: func(ctx context.Context, q *supervisor.Question) { s.notices.Told(ctx, q) }, // of what open has shown
+		Announce: func(ctx context.Context, command []string, n supervisor.Notification) error {
+			if f.NoNotify {
+				return nil
 			}
-			return value, err
+			return notify.Send(ctx, command, event(n))
 		},
 	})
 	sup.Store = sent.store(sup.Store)
@@ -170,12 +168,50 @@ func (s *session) supervise(ctx context.Context, f sessionFlags, cwd string, to 
 			return nil
 		}, func(error) { stop() })
 	}
-	listening, stop := context.WithCancel(ctx)
-	actors.Add(func() error { s.listen(listening, leave); return nil }, func(error) { stop() })
+	if !f.Aside {
+		listening, stop := context.WithCancel(ctx)
+		actors.Add(func() error { s.listen(listening, leave); return nil }, func(error) { stop() })
+	}
 	err = actors.Run()
-	s.caller.left(context.WithoutCancel(ctx), out)
-	s.phone.left(out)
+	s.notices.Left(out)
 	return out, err
+}
+
+// envNotifyURL is --notify-url where everybody must not see it, as the arguments of a process.
+const envNotifyURL = "CLAUDE_SUPERVISE_NOTIFY_URL"
+
+// openNotices opens the channels by which the person of a run in a folder is told. What the environment has for them is
+// taken out of it: agents have no use for it.
+func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.Logger) (*notices.Channels, error) {
+	p := notices.Person{Client: s.Client, URL: cmp.Or(f.NotifyURL, os.Getenv(envNotifyURL)), Secrets: map[string]string{},
+		Screen: terminal.IsTerminal(os.Stderr) || request.InBackground(), Banner: []string{self, bannerCommand},
+		Printer: s.printer, Log: log, Event: func(n supervisor.Notification) any { return event(n) }}
+	taken := []string{envNotifyURL}
+	for _, of := range notify.Networks {
+		p.Secrets[of.Variable] = os.Getenv(of.Variable)
+		taken = append(taken, of.Variable)
+	}
+	if f.Aside {
+		taken = nil
+	}
+	for _, name := range taken {
+		if err := os.Unsetenv(name); err != nil {
+			return nil, err
+		}
+	}
+	if f.NoNotify {
+		return &notices.Channels{}, nil
+	}
+	var err error
+	if p.Config, err = request.OwnConfig(); err != nil {
+		return nil, err
+	}
+	if cwd != "" { // else the run is not there, which is told soon
+		if _, err := p.Config.For(cwd); err != nil {
+			return nil, exitcode.UsageError{Err: err}
+		}
+	}
+	return notices.Open(p)
 }
 
 // listen turns the system's signals into wishes to leave, until ctx ends.
@@ -214,19 +250,26 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 
 // submit leaves the terminal's answer where every answer goes: in the inbox. An empty one skips the question.
 func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error {
-	return s.Answer(ctx, id, client.Answer{
-		Text: r.Text, Skip: r.Text == "" && !r.Decline, Decline: r.Decline, Change: r.Change, By: terminal.Who("terminal"),
-	})
+	a := service.Replied(r.Text, r.Decline, r.Change)
+	a.By = terminal.Who("terminal")
+	_, err := service.Reply(ctx, s.Client, id, a)
+	return err
 }
 
 func (s *session) open(open []*supervisor.Question) {
-	s.caller.closed(open)
-	s.phone.set(open)
+	s.notices.Open(open)
 	for _, q := range open {
-		if s.asJSON && !s.printed[q.ID] { // here, and not with its notice: so it stands before all that becomes of it
-			s.printed[q.ID] = true
+		switch { // here, and not with its notice: so it stands before all that becomes of it
+		case s.printed[q.ID]:
+			continue
+		case s.asJSON:
 			s.print(event(supervisor.Asking(q)))
+		case !s.asks:
+			asked := shown(q)
+			asked.Advance = "" // the run's last words say it
+			s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
 		}
+		s.printed[q.ID] = true
 	}
 	if !s.asks {
 		return
@@ -235,16 +278,6 @@ func (s *session) open(open []*supervisor.Question) {
 		s.prompted[q.ID] = true
 	}
 	s.prompter.Set(toAsk(context.Background(), s.Client, views(open)))
-}
-
-// notify gives a question's one notice. On a terminal the prompt is the notice.
-func (s *session) notify(ctx context.Context, q *supervisor.Question) {
-	defer s.caller.call(ctx, q)
-	if !s.asJSON && !s.asks {
-		asked := shown(q)
-		asked.Advance = "" // the run's last words say it
-		s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
-	}
 }
 
 // print writes one event of --json. A pipe that is gone does not end the run: it is told of at the end.
@@ -267,7 +300,7 @@ func toAsk(ctx context.Context, c client.Client, qs []view.QuestionView) []termi
 	}
 	all := make([]terminal.Question, len(qs))
 	for i, q := range qs {
-		all[i] = questions.Placed(q)
+		all[i] = asking.Placed(q)
 		all[i].Of, all[i].Folder = sizes[q.Group], pathsBegin(ctx, c, q)
 	}
 	return all
@@ -287,7 +320,7 @@ func pathsBegin(ctx context.Context, c client.Client, q view.QuestionView) strin
 }
 
 // shown is a question as the terminal shows it.
-func shown(q *supervisor.Question) terminal.Question { return questions.Shown(view.View(q)) }
+func shown(q *supervisor.Question) terminal.Question { return asking.Shown(view.View(q)) }
 
 // diagnostics opens the log that --log names: JSON lines, never mixed with progress.
 func diagnostics(path string) (zerolog.Logger, func(), error) {

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -134,12 +135,12 @@ func event(n supervisor.Notification) jsonEvent {
 func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
 	if n.Type == supervisor.ParkedNow {
-		s.caller.parked(n)
+		s.notices.Parked(n)
 	}
 	if n.Type == supervisor.RunStarted {
 		underWay()
-		s.phone.begin(n.Run)
-		s.prompter.Messages(func(ctx context.Context, text string) {
+		s.notices.Begin(n.Run)
+		s.prompter.Messages(terminal.Addressee{Run: n.Run}, func(ctx context.Context, text string) {
 			sayAbove(ctx, s.printer, s.Client, n.Run, text, "", terminal.Who("run"))
 		})
 	}
@@ -149,9 +150,12 @@ func (s *session) tell(n supervisor.Notification) {
 			return
 		}
 	}
+	if n.Type == supervisor.QuestionDone {
+		terminal.Drafts{Folder: s.Dirs.RunDir}.Drop(n.Run, n.Question.ID)
+	}
 	if n.Type == supervisor.QuestionDone && s.prompted[n.Question.ID] {
 		// The prompt tells of it, unless it was answered there.
-		s.prompter.Gone(n.Question.ID, questions.Gone(view.View(n.Question)))
+		s.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))
 		return
 	}
 	switch text := words(n); {
@@ -203,10 +207,10 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.ChildDone:
 		return fmt.Sprintf("%s: %s", n.State.Status, view.Because(n.State.Reason))
 	case supervisor.QuestionDone:
-		if n.Question.Kind == supervisor.AskDelegation && n.AtOnce { // told as a delegation
+		if questions.KindOf(n.Question.Kind).Hands && n.AtOnce { // told as a delegation
 			return ""
 		}
-		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, questions.Gone(view.View(n.Question)))
+		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, asking.Gone(view.View(n.Question)))
 	case supervisor.ParkedNow:
 		return "parked; no process is running · " + n.Text
 	case supervisor.LimitedNow:

@@ -15,7 +15,7 @@ import (
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
-	"claude-supervise/procs"
+	cli "claude-supervise/procs/claude"
 	"claude-supervise/signals"
 )
 
@@ -33,7 +33,7 @@ type outfit struct {
 // whole is the outfit of an agent under the program.
 var whole = outfit{name: "  with all of it", session: true, text: true, tools: true, hooks: true, terminal: true}
 
-// outfits are what procs asks of the CLI (procs/command.go, procs/input.go), one by one, then all of it.
+// outfits are what procs/claude asks of the CLI (flags.go, input.go there), one by one, then all of it.
 var outfits = []outfit{
 	{name: "  with a session's id", session: true},
 	{name: "  with its subagents' text", text: true},
@@ -66,11 +66,7 @@ func (o outfit) initialize() map[string]any {
 		request["sdkMcpServers"] = []string{"supervise"}
 	}
 	if o.hooks {
-		hook := func(matcher any, id string) any {
-			return map[string]any{"matcher": matcher, "hookCallbackIds": []string{id}}
-		}
-		request["hooks"] = map[string]any{"Stop": []any{hook(nil, "stop")},
-			"PreToolUse": []any{hook("Agent|Task", "start"), hook(procs.AskedFirst, "call")}}
+		request["hooks"] = cli.Hooks()
 	}
 	return request
 }
@@ -88,7 +84,7 @@ func (b *bench) flags(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Env = append(claude.Environment(h.Home, api.URL), h.Env...)
+	h.Reaches(api.URL)
 	var plain, used samples
 	took, uses := make([]samples, len(outfits)), make([]samples, len(outfits))
 	for i := range realTimes + 1 {

@@ -60,7 +60,7 @@ func (b *bench) fsyncs(ctx context.Context) error {
 }
 
 func (h home) countFsyncs(ctx context.Context, strace string) (n int, err error) {
-	trace := filepath.Join(h.cwd, "..", "strace")
+	trace := filepath.Join(h.Cwd, "..", "strace")
 	s, err := supervise(h.questions(1).command(ctx, strace, "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", trace,
 		h.program.path, "run", "--json", "--on-question", "ask", "--hold", "forever", "--claude", h.self, task))
 	if err != nil {

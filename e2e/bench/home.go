@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,12 +13,11 @@ import (
 	"claude-supervise/e2e/machine"
 )
 
-// A home is a machine for one measurement of a program, and the folder to work in.
+// A home is a machine for one measurement of a program.
 type home struct {
 	*bench
 	machine.Machine
 	program program
-	cwd     string
 }
 
 // homes makes a home for each of the programs: a database is written by one of them only.
@@ -38,36 +34,27 @@ func (b *bench) homes(name string) ([]home, error) {
 }
 
 func (b *bench) home(name string, p program) (home, error) {
-	dir := filepath.Join(b.dir, name+" "+p.name)
-	h := home{bench: b, program: p, cwd: filepath.Join(dir, "work")}
-	if err := os.MkdirAll(h.cwd, 0o700); err != nil {
-		return h, err
+	m, err := machine.New(p.path, filepath.Join(b.dir, name+" "+p.name))
+	if err != nil {
+		return home{}, err
 	}
-	var err error
-	h.Machine, err = machine.New(dir)
-	return h, err
+	return home{bench: b, Machine: *m, program: p}, nil
 }
 
 // command is one of the programs in this home.
 func (h home) command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir, cmd.Env = h.cwd, h.Env
+	cmd.Dir, cmd.Env = h.Cwd, h.Env
 	return cmd
 }
 
 // A supervised is a `run --json` whose agent asks.
-type supervised struct {
-	cmd    *exec.Cmd
-	events *bufio.Scanner
-	stderr bytes.Buffer
-}
+type supervised struct{ *machine.Run }
 
 // An event is a line of --json, and when it was read.
 type event struct {
-	read     int64
-	Type     string
-	ExitCode *int `json:"exit_code"`
-	Question struct{ ID, Run, Context string }
+	machine.Event
+	read int64
 }
 
 // questions makes the program itself an agent that asks n of them.
@@ -84,25 +71,17 @@ func (h home) start(ctx context.Context, agent string, flags ...string) (*superv
 
 // supervise starts the command of a run.
 func supervise(cmd *exec.Cmd) (*supervised, error) {
-	s := &supervised{cmd: cmd}
-	s.cmd.Stderr = &s.stderr
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.events = bufio.NewScanner(out)
-	s.events.Buffer(nil, 16<<20)
-	return s, s.cmd.Start()
+	run, err := machine.Start(cmd)
+	return &supervised{run}, err
 }
 
 // next reads the next event, which when says what it is waited for.
 func (s *supervised) next(when string) (event, error) {
-	if !s.events.Scan() {
-		ended := errors.Join(s.events.Err(), s.cmd.Wait())
-		return event{}, fmt.Errorf("no event %q came (%w): %s", when, ended, &s.stderr)
+	e, err := s.Next()
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("no event %q came (%w): %s", when, s.Cmd.Wait(), &s.Stderr)
 	}
-	e := event{read: clock()}
-	return e, json.Unmarshal(s.events.Bytes(), &e)
+	return event{e, clock()}, err
 }
 
 // until reads up to the next event of a type.
@@ -137,7 +116,5 @@ func (s *supervised) finish() error {
 	if _, err := s.until("run_done"); err != nil {
 		return err
 	}
-	for s.events.Scan() { // the pipe must not fill
-	}
-	return s.cmd.Wait()
+	return s.Drain()
 }

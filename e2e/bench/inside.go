@@ -138,7 +138,7 @@ func (b *bench) each(ctx context.Context, w way, path string) (own []*measured, 
 	for _, h := range homes {
 		l := listen(w.scenario())
 		defer l.close()
-		h.Env = append(claude.Environment(h.Home, l.url), h.Env...)
+		h.Reaches(l.url)
 		m := &measured{listening: l, name: h.program.name, asker: &watched{home: h, way: w, path: path}}
 		if h.program.path == "" {
 			m.asker = &bare{home: h, way: w, path: path, outfit: alone[h.program.name]}

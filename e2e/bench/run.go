@@ -49,8 +49,8 @@ func (b *bench) real(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, h := range homes {
-		homes[i].Env = append(claude.Environment(h.Home, api.URL), h.Env...)
+	for i := range homes {
+		homes[i].Reaches(api.URL)
 	}
 	if err := b.runs(ctx, "run of the real CLI", homes, path, realTimes); err != nil {
 		return err

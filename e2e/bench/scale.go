@@ -81,8 +81,8 @@ func (b *bench) supervisors(ctx context.Context, n int) error {
 	defer func() { // without an error they have ended
 		end()
 		for _, run := range runs {
-			if run != nil && run.cmd.ProcessState == nil {
-				_ = run.cmd.Wait()
+			if run != nil && run.Cmd.ProcessState == nil {
+				_ = run.Cmd.Wait()
 			}
 		}
 	}()
@@ -93,18 +93,18 @@ func (b *bench) supervisors(ctx context.Context, n int) error {
 	var cpu time.Duration
 	var memory int64
 	for _, run := range runs {
-		c, err := usage.CPU(run.cmd.Process.Pid)
+		c, err := usage.CPU(run.Cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
-		m, err := usage.Shared(run.cmd.Process.Pid)
+		m, err := usage.Shared(run.Cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
 		cpu, memory = cpu+c, memory+m
 	}
 	speaker := h
-	speaker.cwd = h.folder(n - 1)
+	speaker.Cwd = h.folder(n - 1)
 	begin, err := speaker.open("go", 1)
 	if err != nil {
 		return err
@@ -129,11 +129,11 @@ func (b *bench) supervisors(ctx context.Context, n int) error {
 	return nil
 }
 
-func (h home) folder(i int) string { return filepath.Join(h.cwd, fmt.Sprint(i)) }
+func (h home) folder(i int) string { return filepath.Join(h.Cwd, fmt.Sprint(i)) }
 
 // startWaiting starts the i-th supervisor, in a folder of its own, and waits until its agent runs.
 func (h home) startWaiting(ctx context.Context, i, speaker int) (*supervised, error) {
-	h.cwd = h.folder(i)
+	h.Cwd = h.folder(i)
 	if err := h.gates(); err != nil {
 		return nil, err
 	}
@@ -152,16 +152,14 @@ func (h home) endAll(runs []*supervised) (err error) {
 	var all errgroup.Group
 	for i, run := range runs {
 		at := h
-		at.cwd = h.folder(i)
+		at.Cwd = h.folder(i)
 		gate, err := at.open("over", 1)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = gate.Close() }()
 		all.Go(func() error {
-			for run.events.Scan() { // the pipe must not fill
-			}
-			return ignoreExit(run.cmd.Wait())
+			return ignoreExit(run.Drain())
 		})
 	}
 	return all.Wait()
@@ -169,14 +167,14 @@ func (h home) endAll(runs []*supervised) (err error) {
 
 // gates makes the folder of a crowd: its agent's script, and the gates that it waits at.
 func (h home) gates() error {
-	if err := os.MkdirAll(h.cwd, 0o700); err != nil {
+	if err := os.MkdirAll(h.Cwd, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(h.cwd, "agent"), []byte(crowdAgent), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.Cwd, "agent"), []byte(crowdAgent), 0o600); err != nil {
 		return err
 	}
 	for _, gate := range []string{"go", "over"} {
-		if err := unix.Mkfifo(filepath.Join(h.cwd, gate), 0o600); err != nil {
+		if err := unix.Mkfifo(filepath.Join(h.Cwd, gate), 0o600); err != nil {
 			return err
 		}
 	}

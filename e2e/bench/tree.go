@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,11 +99,11 @@ func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes
 		}
 	}
 	started := clock()
-	cpu, err := usage.CPU(s.cmd.Process.Pid)
+	cpu, err := usage.CPU(s.Cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
-	memory, err := usage.Memory(s.cmd.Process.Pid)
+	memory, err := usage.Memory(s.Cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
@@ -127,16 +126,14 @@ func (b *bench) crowdOf(ctx context.Context, p program, n int, times *crowdTimes
 		return err
 	}
 	defer func() { _ = end.Close() }()
-	for s.events.Scan() { // they end without a report, which is no failure of the measurement
-	}
-	err = ignoreExit(s.cmd.Wait())
+	err = ignoreExit(s.Drain()) // they end without a report, which is no failure of the measurement
 	times.ended = append(times.ended, since(ending, clock()).Seconds()*1000/float64(n))
 	return err
 }
 
 // open lets as many go on as wait at one of the gates, those that come there later included, until it is closed.
 func (h home) open(gate string, many int) (io.Closer, error) {
-	f, err := os.OpenFile(filepath.Join(h.cwd, gate), os.O_RDWR, 0) // which waits for nobody
+	f, err := os.OpenFile(filepath.Join(h.Cwd, gate), os.O_RDWR, 0) // which waits for nobody
 	if err != nil {
 		return nil, err
 	}
@@ -148,16 +145,20 @@ func (h home) open(gate string, many int) (io.Closer, error) {
 
 // latencies returns how long after it was printed each signal, and then the question, was read as an event.
 func (s *supervised) latencies() (told, asked samples, err error) {
-	for len(asked) == 0 && s.events.Scan() {
-		var e struct {
-			Type, Text string
-			Question   struct{ Context string }
-		}
+	for len(asked) == 0 {
+		e, err := s.Next()
 		read := time.Now()
-		if err := json.Unmarshal(s.events.Bytes(), &e); err != nil {
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
 			return nil, nil, err
 		}
-		_, at, is := strings.Cut(e.Text+e.Question.Context, "at ")
+		text := e.Text
+		if e.Question != nil {
+			text += e.Question.Context
+		}
+		_, at, is := strings.Cut(text, "at ")
 		ns, err := strconv.ParseInt(strings.TrimSpace(at), 10, 64)
 		if !is || err != nil {
 			continue
@@ -171,7 +172,7 @@ func (s *supervised) latencies() (told, asked samples, err error) {
 	}
 	if len(told) != spoken || len(asked) == 0 {
 		return nil, nil, fmt.Errorf("%d of %d signals and %d questions were told: %s", len(told), spoken, len(asked),
-			&s.stderr)
+			&s.Stderr)
 	}
 	return told, asked, nil
 }
@@ -212,17 +213,23 @@ func (h home) end(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	stamped := map[string]int64{}
-	for s.events.Scan() {
+	for {
+		if _, err = s.Next(); err != nil {
+			break
+		}
 		for _, mark := range []string{"printed ", "received "} {
-			if _, at, is := strings.Cut(s.events.Text(), mark); is && len(at) > len(printedMark) {
+			if _, at, is := strings.Cut(s.Line(), mark); is && len(at) > len(printedMark) {
 				if ns, err := strconv.ParseInt(at[:len(printedMark)], 10, 64); err == nil && stamped[mark] == 0 {
 					stamped[mark] = ns
 				}
 			}
 		}
 	}
-	if err := errors.Join(s.events.Err(), s.cmd.Wait()); err != nil {
-		return 0, fmt.Errorf("%w: %s", err, &s.stderr)
+	if errors.Is(err, io.EOF) {
+		err = s.Cmd.Wait()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, &s.Stderr)
 	}
 	if len(stamped) < 2 {
 		return 0, fmt.Errorf("the parent received nothing: %v", stamped)

@@ -71,7 +71,7 @@ func (b *bench) wait(ctx context.Context) (*waiting, error) {
 func (w *waiting) pids() []int {
 	var pids []int
 	for _, run := range w.runs {
-		pids = append(pids, run.cmd.Process.Pid)
+		pids = append(pids, run.Cmd.Process.Pid)
 	}
 	return append(pids, w.idle.Process.Pid)
 }
@@ -128,7 +128,7 @@ func (w *waiting) report(ctx context.Context, b *bench, atLeast time.Duration) e
 	w.end()
 	err := ignoreExit(w.idle.Wait())
 	for _, run := range w.runs {
-		err = errors.Join(err, ignoreExit(run.cmd.Wait()))
+		err = errors.Join(err, ignoreExit(run.Cmd.Wait()))
 	}
 	return err
 }

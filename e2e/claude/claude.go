@@ -37,6 +37,7 @@ func Environment(home, api string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + home,
+		"SHELL=/bin/bash", // else its commands run in zsh where that is installed, which splits no words
 		"ANTHROPIC_BASE_URL=" + api,
 		"ANTHROPIC_API_KEY=scripted",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",

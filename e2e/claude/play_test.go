@@ -13,7 +13,10 @@ import (
 )
 
 // supervised are further scenarios that need a supervisor: it decides what is a question, and who waits for whom.
-var supervised = []string{"nested-subagents-ask", "no-report", "prose-question"}
+var supervised = []string{
+	"asks-again", "compaction", "nested-subagents-ask", "no-report", "prose-question", "subagent-fails", "subagent-pauses",
+	"subagent-reports",
+}
 
 // alone gives the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays
 // them.

@@ -18,6 +18,7 @@ import (
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/examples"
 	"claude-supervise/procs"
+	cli "claude-supervise/procs/claude"
 )
 
 // What procs holds of a release is what the release does. A model is made to do each of the things in which releases
@@ -37,11 +38,11 @@ func TestTheOldestReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
 
 func doesWhatProcsHoldsOfIt(t *testing.T, path string) {
 	t.Helper()
-	version, err := procs.Version(t.Context(), path)
+	version, err := cli.Version(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := procs.ReleaseOf(version)
+	known := cli.ReleaseOf(version)
 	if !known.Measured {
 		t.Fatalf("procs knows no release %s: let it have one, and this test tells what it does", version)
 	}
@@ -120,7 +121,7 @@ func delegates(prompt string) examples.Reply {
 
 // measure gives what the release does. Whether a command in the background is waited for can only be seen by one who
 // expects it: the other end would be waited for in vain.
-func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
+func (tr *trial) measure(waitsForTasks bool) (seen cli.Release) {
 	tr.t.Helper()
 	question := calls("ask_user", map[string]any{"question": "Which?"})
 	question.Tools[0].Name = "mcp__supervise__ask_user"
@@ -145,7 +146,7 @@ func (tr *trial) measure(waitsForTasks bool) (seen procs.Release) {
 	tr.process.End(tr.t.Context(), procs.Park)
 	seen.SaysSpending = until[procs.Exit](tr, nil).CostUSD > 0
 
-	sub, err := procs.SubagentSaid(tr.transcript, other.ToolUse, func(procs.Message) {})
+	sub, err := cli.SubagentSaid(tr.transcript, other.ToolUse, func(procs.Message) {})
 	id := sub.ID
 	if err != nil || id == "" || seen.SubagentIDs && id != other.From.ID {
 		tr.t.Fatalf("the subagent %q asked, and by its transcript it is %q (%v)", other.From.ID, id, err)
@@ -273,7 +274,7 @@ func (tr *trial) total(launch int) float64 {
 
 // elsewhere goes on with the conversation in another directory: as a fork, which it can always, and as itself, where it
 // is found. The fork is made with the program itself, since it goes another way where the release is known.
-func (tr *trial) elsewhere(seen *procs.Release, program string) {
+func (tr *trial) elsewhere(seen *cli.Release, program string) {
 	tr.t.Helper()
 	tr.spec.Dir = tr.t.TempDir()
 	forked := tr.spec.SessionID
@@ -286,7 +287,7 @@ func (tr *trial) elsewhere(seen *procs.Release, program string) {
 	}
 	tr.process.End(tr.t.Context(), procs.Finish)
 	for session, has := range map[string]bool{tr.spec.SessionID: true, forked: false} {
-		path, err := procs.Transcript(tr.spec.Env, session)
+		path, err := cli.Transcript(tr.spec.Env, session)
 		tr.must(err)
 		data, err := os.ReadFile(path)
 		tr.must(err)
@@ -300,7 +301,7 @@ func (tr *trial) elsewhere(seen *procs.Release, program string) {
 
 	tr.spec.Marker.Launch, tr.spec.SessionID, tr.spec.BudgetUSD = 5, forked, 0
 	tr.messages = make(chan procs.Message, 10_000)
-	p, err := procs.Start(tr.spec, func(m procs.Message) { tr.messages <- m })
+	p, err := procs.Start(cli.Agent{}, tr.spec, func(m procs.Message) { tr.messages <- m })
 	tr.must(err)
 	tr.process = p
 	_ = p.Send(uuid.NewString(), "## FORK") // if it has gone, its end tells why
@@ -327,7 +328,7 @@ func (tr *trial) spends(price float64) {
 	for i, requests := range []float64{2, 0} {
 		r := until[procs.Result](tr, nil)
 		// 2.1.7 has side requests, at less
-		if f := procs.Classify(r, nil); f.Kind != procs.OverBudget || math.Floor(r.CostUSD/price+0.1) != requests {
+		if f := cli.Classify(r, nil); f.Kind != procs.OverBudget || math.Floor(r.CostUSD/price+0.1) != requests {
 			tr.t.Errorf("turn %d: %+v; it ought to have made %v requests at %v", i+1, r, requests, price)
 		}
 		tr.say("## WORK")
@@ -344,7 +345,7 @@ func (tr *trial) start(text string, turns ...examples.Turn) {
 	tr.spec.Env = Environment(tr.home, tr.api.URL)
 	for {
 		tr.messages = make(chan procs.Message, 10_000) // more than a trial has
-		p, err := procs.Start(tr.spec, func(m procs.Message) { tr.messages <- m })
+		p, err := procs.Start(cli.Agent{}, tr.spec, func(m procs.Message) { tr.messages <- m })
 		tr.must(err)
 		tr.t.Cleanup(func() { p.End(context.Background(), procs.Kill) })
 		tr.process = p
@@ -363,7 +364,7 @@ func (tr *trial) begins() bool {
 		case procs.Init:
 			return true
 		case procs.Exit:
-			refused := procs.Classify(procs.Result{}, &m)
+			refused := cli.Classify(procs.Result{}, &m)
 			if refused.Flag == "" {
 				tr.t.Fatalf("it does not start: %s", refused.Reason)
 			}

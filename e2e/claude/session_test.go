@@ -2,17 +2,18 @@ package claude
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -32,6 +33,7 @@ const (
 type session struct {
 	t        *testing.T
 	agent    agent
+	program  string // the real CLI, "" for the pinned one
 	scenario examples.Scenario
 	source   string // of the scenario: its name, or a file
 	api      string // address of the Messages API that plays it to the real CLI
@@ -103,8 +105,11 @@ func (s *session) start(flags ...string) *process {
 	s.t.Helper()
 	args := append([]string{
 		"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-		"--permission-prompt-tool", "stdio", "--replay-user-messages", "--forward-subagent-text",
+		"--permission-prompt-tool", "stdio", "--replay-user-messages",
 	}, flags...)
+	if s.program == "" { // older ones refuse it
+		args = append(args, "--forward-subagent-text")
+	}
 	if s.serves {
 		args = append(args, `--mcp-config={"mcpServers":{"supervise":{"type":"sdk","name":"supervise"}}}`)
 		if !s.asksForTools {
@@ -115,7 +120,7 @@ func (s *session) start(flags ...string) *process {
 	fmt.Fprintf(s.logs.main(), "$ claude %s\n", s.plain(strings.Join(flags, " ")))
 	p := &process{s: s}
 	if s.agent == realCLI {
-		p.cmd = exec.Command(Program(s.t), args...)
+		p.cmd = exec.Command(cmp.Or(s.program, Program(s.t)), args...)
 		p.cmd.Env = Environment(s.home, s.api)
 	} else {
 		p.cmd = exec.Command(os.Args[0], args...)
@@ -165,7 +170,7 @@ func (s *session) settled(subagents int) {
 	session := filepath.Join(s.home, ".claude", "projects", "*", s.id)
 	for holding(session+".jsonl", `"tool_use"`) < 1 ||
 		holding(filepath.Join(session, "subagents", "*.jsonl"), `"input":{"questions"`) < subagents {
-		runtime.Gosched()
+		time.Sleep(5 * time.Millisecond) // the agent needs the processor
 	}
 }
 

@@ -24,7 +24,8 @@ const maxRequest = 64 << 20
 
 // A Request is one that the CLI made, and what it got.
 type Request struct {
-	// Side requests have no tools: titles, summaries. They get any text, and are not part of the conversation.
+	// Side requests are not part of the conversation, and get any text: titles and summaries, which have no tools, and
+	// those of a compaction, whose summary is without anything that was said.
 	Side         bool
 	Agent        string // the id of the agent whose conversation it is, "" if nothing in it tells
 	Conversation []examples.Message
@@ -110,7 +111,8 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 		fail(w, examples.APIError{Status: http.StatusBadRequest, Message: problem})
 		return
 	}
-	req := Request{Side: len(body.Tools) == 0, Conversation: body.conversation(), Headers: r.Header.Clone()}
+	req := Request{Side: len(body.Tools) == 0 || body.compacts(), Conversation: body.conversation(),
+		Headers: r.Header.Clone()}
 	req.Agent = examples.Agent(req.Conversation)
 	a.mu.Lock()
 	if req.Side {
@@ -133,7 +135,7 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 			fail(w, examples.APIError{Status: http.StatusServiceUnavailable, Message: "the scripted API is closed"})
 		}
 	case body.Stream:
-		stream(w, newMessage(body.Model, req.Reply))
+		sendStream(w, newMessage(body.Model, req.Reply))
 	default:
 		reply(w, http.StatusOK, newMessage(body.Model, req.Reply))
 	}

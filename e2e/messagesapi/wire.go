@@ -10,17 +10,18 @@ import (
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 )
 
 // requestBody is what matters of a request to /v1/messages.
 type requestBody struct {
-	Model    string           `json:"model"`
-	Stream   bool             `json:"stream"`
-	System   examples.Content `json:"system"`
-	Tools    []tool           `json:"tools"`
+	Model    string         `json:"model"`
+	Stream   bool           `json:"stream"`
+	System   stream.Content `json:"system"`
+	Tools    []tool         `json:"tools"`
 	Messages []struct {
-		Role    examples.Role    `json:"role"`
-		Content examples.Content `json:"content"`
+		Role    examples.Role  `json:"role"`
+		Content stream.Content `json:"content"`
 	} `json:"messages"`
 }
 
@@ -40,6 +41,18 @@ func (b requestBody) named(r examples.Reply) examples.Reply {
 		}
 	}
 	return r
+}
+
+// compacts reports whether the request wants the conversation summed up, to go on with that in place of it.
+func (b requestBody) compacts() bool {
+	for _, m := range b.Messages[max(0, len(b.Messages)-2):] {
+		for _, text := range m.Content.Texts() {
+			if strings.Contains(text, "Your task is to create a detailed summary of the conversation so far") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (b requestBody) conversation() []examples.Message {
@@ -114,8 +127,8 @@ func encode(v any) json.RawMessage {
 	return data
 }
 
-// stream writes a message as the API streams it: server-sent events, each block begun, filled and ended.
-func stream(w http.ResponseWriter, m message) {
+// sendStream writes a message as the API streams it: server-sent events, each block begun, filled and ended.
+func sendStream(w http.ResponseWriter, m message) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	send := func(event string, doc map[string]any) {

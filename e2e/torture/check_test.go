@@ -1,7 +1,6 @@
 package torture
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/e2e/machine"
+	"claude-supervise/supervisor/questions"
 )
 
 // check holds what the day has left against the ledgers.
@@ -63,7 +64,7 @@ func (r *run) check() {
 	case !errors.Is(err, fs.ErrNotExist):
 		r.wrong("%v", err)
 	}
-	if left := marked(id); len(left) > 0 {
+	if left := machine.Marked(id); len(left) > 0 {
 		r.wrong("processes %v are left", left)
 	}
 }
@@ -148,7 +149,7 @@ func (r *run) checkAsked(rows []checkpoints.Question, ended bool) {
 					n++
 				}
 			}
-			if n == 0 && ended || n > 1 && q.kind != checkpoints.AskPermission && !stopped {
+			if n == 0 && ended || n > 1 && q.kind != questions.AskPermission && !stopped {
 				r.wrong("%q was asked %d times", q.text, n)
 			}
 		}
@@ -179,19 +180,6 @@ func (r *run) checkWork(c *conversation, ended, allowed bool) {
 		allowed && ended {
 		r.wrong("leave.txt: %v, and leave given: %v", err, allowed)
 	}
-}
-
-// marked gives the processes of this machine that carry a run's marker.
-func marked(run string) []string {
-	entries, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well-formed
-	var found []string
-	for _, path := range entries {
-		env, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(env, []byte("CLAUDE_SUPERVISE_RUN="+run)) {
-			found = append(found, filepath.Base(filepath.Dir(path)))
-		}
-	}
-	return found
 }
 
 // tell prints all that is known of the run: what the program remembers, what people did, what the agent heard.

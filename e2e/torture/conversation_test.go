@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 )
 
 // A conversation is what one agent has said and heard, as its transcripts keep it, in order.
@@ -75,7 +75,7 @@ func (c *conversation) readFile(path string) error {
 func (c *conversation) take(line []byte) {
 	var e struct {
 		Type, UUID string
-		Message    struct{ Content examples.Content }
+		Message    struct{ Content stream.Content }
 		Attachment struct {
 			Type, Prompt string
 			Source       string `json:"source_uuid"`

@@ -22,12 +22,11 @@ import (
 
 // A day is one home with one database, and the runs that share it.
 type day struct {
+	*machine.Machine
 	t     *testing.T
 	seed  uint64
 	n     int
 	dir   string
-	dirs  checkpoints.Dirs
-	env   []string
 	real  string // the real CLI, "" for the stand-in
 	total *totals
 	runs  []*run
@@ -39,14 +38,14 @@ func newDay(t *testing.T, seed uint64, n int, total *totals, real bool) *day {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := machine.New(dir)
+	m, err := machine.New(program, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &day{t: t, seed: seed, n: n, dir: dir, env: m.Env, dirs: m.Dirs, total: total}
+	d := &day{Machine: m, t: t, seed: seed, n: n, dir: dir, total: total}
 	if real {
 		d.real = claude.Program(t)
-		d.env = append(claude.Environment(m.Home, "http://127.0.0.1:1"), d.env...) // the wrapper knows the address
+		d.Reaches("http://127.0.0.1:1") // the wrapper knows the address
 	}
 	return d
 }
@@ -105,7 +104,7 @@ func (d *day) prepare(p runPlan) *run {
 
 // read reads the program's records. A database that nobody has made yet holds nothing.
 func (d *day) read(do func(context.Context, *checkpoints.Store) error) error {
-	store, err := checkpoints.OpenReadOnly(d.dirs)
+	store, err := checkpoints.OpenReadOnly(d.Dirs)
 	if err != nil {
 		return err
 	}

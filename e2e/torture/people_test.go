@@ -1,34 +1,28 @@
 package torture
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"sync"
 	"time"
 
-	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // readMessage reads the events of a supervisor. A question's notice brings people to answer it.
 func (r *run) readMessage(ctx context.Context, s *supervisor) {
-	lines := bufio.NewScanner(s.stdout)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var e struct {
-			Type, Run, Text string
-			Question        *struct{ ID, Question string }
+	for {
+		e, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			return
 		}
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			if rest := lines.Text(); !strings.HasSuffix(rest, "}") { // cut off by a kill: nothing comes after
-				continue
-			}
-			r.wrong("a line of --json is not JSON: %v: %s", err, lines.Text())
+		if err != nil {
+			r.wrong("%v", err)
 			continue
 		}
 		s.messages++
@@ -50,7 +44,7 @@ func (r *run) noticed(ctx context.Context, id, text string) {
 		r.wrong("it asks %q, which is not in its plan", text)
 		return
 	}
-	if q.kind == checkpoints.AskPermission { // it may be asked for again
+	if q.kind == questions.AskPermission { // it may be asked for again
 		rng := r.rng("permission " + id)
 		for i := range q.tokens {
 			q.tokens[i] = token(rng)
@@ -59,7 +53,7 @@ func (r *run) noticed(ctx context.Context, id, text string) {
 	if !r.ledger.notice(id, q) {
 		return
 	}
-	r.total.add(questions)
+	r.total.add(questioned)
 	r.mu.Lock()
 	r.open++
 	r.agentKills = 0
@@ -76,7 +70,7 @@ func (r *run) noticed(ctx context.Context, id, text string) {
 func (r *run) planned(text string) (asked, bool) {
 	for _, s := range r.plan.steps {
 		for _, q := range s.questions {
-			if q.text == text || q.kind == checkpoints.AskPermission && strings.HasPrefix(text, "Allow Write") {
+			if q.text == text || q.kind == questions.AskPermission && strings.HasPrefix(text, "Allow Write") {
 				return q, true
 			}
 		}
@@ -146,11 +140,11 @@ func (r *run) answer(ctx context.Context, rng *rand.Rand, id string, q asked, wh
 		args = append(args, "--change")
 	}
 	switch {
-	case q.kind == checkpoints.AskBlocker:
+	case q.kind == questions.AskBlocker:
 		value = "resolved: " + a.token
-	case q.kind == checkpoints.AskPermission && who%answerers == 0:
+	case q.kind == questions.AskPermission && who%answerers == 0:
 		value, a.token = "allow", "allow"
-	case q.kind == checkpoints.AskPermission:
+	case q.kind == questions.AskPermission:
 		value = "deny " + a.token
 	}
 	a.began = time.Now()
@@ -223,7 +217,7 @@ func (r *run) stop(ctx context.Context) {
 func (r *run) client(ctx context.Context, rng *rand.Rand, args ...string) (code int, said string) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.dir, r.env, &out, &out
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.dir, r.Env, &out, &out
 	switch err := cmd.Start(); {
 	case errors.Is(err, context.Canceled): // the run had ended before
 		return -1, ""

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/examples"
+	"claude-supervise/supervisor/questions"
 )
 
 // A runPlan is one run of a day: what its agent asks, one step after the other, and under which flags.
@@ -57,16 +58,16 @@ func planRun(rng *rand.Rand, name string) runPlan {
 	p := runPlan{name: name, hold: pick("0", "150ms", "forever"), policy: pick("ask", "park")}
 	permission := false
 	for n := range 3 + rng.IntN(4) {
-		s := step{kind: checkpoints.AskClarification}
+		s := step{kind: questions.AskClarification}
 		size := 1 + rng.IntN(3)
 		switch rng.IntN(7) {
 		case 0:
 			s.by = byCLI
 		case 1:
-			s.kind, size = checkpoints.AskBlocker, 1
+			s.kind, size = questions.AskBlocker, 1
 		case 2:
 			if !permission { // its answer does not say which call it is of: a second could be taken for the first
-				s.kind, size, permission = checkpoints.AskPermission, 1, true
+				s.kind, size, permission = questions.AskPermission, 1, true
 			}
 		case 3:
 			s.by = byTool
@@ -87,9 +88,9 @@ func planRun(rng *rand.Rand, name string) runPlan {
 func ask(rng *rand.Rand, s step, what string) asked {
 	q := asked{kind: s.kind, text: "What is the answer to " + what + "?", options: s.by == byCLI || rng.IntN(2) == 0}
 	switch s.kind {
-	case checkpoints.AskBlocker:
+	case questions.AskBlocker:
 		q.text = "The thing that only a person has is missing for " + what
-	case checkpoints.AskPermission:
+	case questions.AskPermission:
 		q.text = permissionText
 	}
 	for i := range q.tokens {
@@ -129,7 +130,7 @@ func (p runPlan) scenario() examples.Scenario {
 				examples.Turn{When: p.settled(i), Replies: turn.Replies})
 			continue
 		}
-		if step.kind != checkpoints.AskPermission {
+		if step.kind != questions.AskPermission {
 			s.Turns = append(s.Turns, turn)
 			continue
 		}
@@ -171,9 +172,9 @@ func (p runPlan) from(i int) []examples.Reply {
 			"deliverables:\n  - done.txt\nsummary: all is asked and done\n[/COMPLETION_REPORT]"}}
 	}
 	switch s := p.steps[i]; {
-	case s.kind == checkpoints.AskPermission:
+	case s.kind == questions.AskPermission:
 		return append([]examples.Reply{leave(), work(i)}, p.from(i+1)...)
-	case s.kind == checkpoints.AskBlocker:
+	case s.kind == questions.AskBlocker:
 		return []examples.Reply{{Text: "[STOP_WORK]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T09:15:00Z\nstop_reason: " +
 			"blocker\n" +
 			"blocker_type: missing_info\ndetails: " + s.questions[0].text +

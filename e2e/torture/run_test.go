@@ -3,7 +3,6 @@ package torture
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/e2e/machine"
 )
 
 // A run is one run of the day, with the people around it: who keeps it going when its supervisor dies, who answers, who
@@ -166,14 +166,14 @@ func (r *run) resume(ctx context.Context, n int) {
 	all.Wait()
 	won := 0
 	for _, s := range resuming {
-		switch code := s.cmd.ProcessState.ExitCode(); {
+		switch code := s.Cmd.ProcessState.ExitCode(); {
 		case s.killed(), s.messages > 0, slices.Contains([]int{0, 5, 75}, code):
 			won++
-		case code == 1 && (strings.Contains(s.stderr.String(), "supervises") ||
-			strings.Contains(s.stderr.String(), "has ended")):
+		case code == 1 && (strings.Contains(s.Stderr.String(), "supervises") ||
+			strings.Contains(s.Stderr.String(), "has ended")):
 			r.total.add(refused)
 		default:
-			r.wrong("resume exits %d: %s", code, s.stderr.String())
+			r.wrong("resume exits %d: %s", code, s.Stderr.String())
 		}
 	}
 	if won > 0 {
@@ -181,7 +181,7 @@ func (r *run) resume(ctx context.Context, n int) {
 		return
 	}
 	if r.missed++; r.missed == patient {
-		r.wrong("%d times in a row nobody could resume it: %s", patient, resuming[0].stderr.String())
+		r.wrong("%d times in a row nobody could resume it: %s", patient, resuming[0].Stderr.String())
 	}
 }
 
@@ -192,25 +192,21 @@ const patient = 20
 
 // A supervisor is a `run` or `resume` under way.
 type supervisor struct {
-	cmd      *exec.Cmd
-	stdout   io.Reader
+	*machine.Run
 	messages int // events
-	stderr   strings.Builder
 }
 
-func (s *supervisor) killed() bool { return s.cmd.ProcessState.ExitCode() == -1 }
+func (s *supervisor) killed() bool { return s.Cmd.ProcessState.ExitCode() == -1 }
 
 // supervise starts a supervisor.
 func (r *run) supervise(ctx context.Context, args ...string) *supervisor {
-	s := &supervisor{cmd: exec.CommandContext(ctx, program, args...)}
-	s.cmd.Dir, s.cmd.Env, s.cmd.Stderr = r.cwd(), r.env, &s.stderr
-	var err error
-	if s.stdout, err = s.cmd.StdoutPipe(); err == nil {
-		err = s.cmd.Start()
-	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = r.cwd(), r.Env
+	started, err := machine.Start(cmd)
 	if err != nil {
 		panic(err) // of this machine, not of what is tested
 	}
+	s := &supervisor{Run: started}
 	r.mu.Lock()
 	r.supervisors = append(r.supervisors, s)
 	r.mu.Unlock()
@@ -221,7 +217,7 @@ func (r *run) supervise(ctx context.Context, args ...string) *supervisor {
 // accompany hears a supervisor to its end.
 func (r *run) accompany(ctx context.Context, s *supervisor) {
 	r.readMessage(ctx, s)
-	_ = s.cmd.Wait() // how it ended is read by those who care
+	_ = s.Cmd.Wait() // how it ended is read by those who care
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.supervisors = slices.DeleteFunc(r.supervisors, func(other *supervisor) bool { return other == s })
@@ -274,7 +270,7 @@ func (r *run) killSupervisor(which int) {
 	if len(r.supervisors) == 0 {
 		return
 	}
-	if r.supervisors[which%len(r.supervisors)].cmd.Process.Kill() == nil {
+	if r.supervisors[which%len(r.supervisors)].Cmd.Process.Kill() == nil {
 		r.total.add(killedSupervisor)
 	}
 }

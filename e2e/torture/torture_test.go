@@ -6,7 +6,7 @@
 // make torture runs it; the seed makes the days and the plan of the kills. What the machine makes of them differs from
 // run to run: a failure keeps its folder, and prints the history and the conversation of the run.
 //
-//	CLAUDE_SUPERVISE_TEST_KILLS=300    how many kills; 100 in a short run
+//	CLAUDE_SUPERVISE_TEST_KILLS=300    how many kills; 50 in a short run
 //	CLAUDE_SUPERVISE_TEST_SEED=1       which days
 //	CLAUDE_SUPERVISE_TEST_AGENT=real   the real CLI in place of the stand-in
 package torture
@@ -48,7 +48,7 @@ const (
 func TestEveryAcknowledgedAnswerIsDeliveredOnceWhateverIsKilled(t *testing.T) {
 	few := 300
 	if testing.Short() {
-		few = 100
+		few = 50
 	}
 	total := sample.Number(t, "CLAUDE_SUPERVISE_TEST_KILLS", few)
 	seed := uint64(sample.Number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))

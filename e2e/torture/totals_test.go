@@ -22,7 +22,7 @@ const (
 	killedClient     = "clients killed"
 	runs             = "runs"
 	stops            = "stops"
-	questions        = "questions"
+	questioned       = "questions"
 	answers          = "answers acknowledged"
 	changes          = "changes acknowledged"
 	messages         = "messages acknowledged"
@@ -33,7 +33,7 @@ const (
 )
 
 var counted = []string{
-	killedSupervisor, killedAgent, killedClient, runs, stops, questions, answers, changes, messages,
+	killedSupervisor, killedAgent, killedClient, runs, stops, questioned, answers, changes, messages,
 	tooLate, delivered, resumes, refused,
 }
 

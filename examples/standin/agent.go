@@ -39,6 +39,7 @@ type agent struct {
 	orphans  []orphan
 	hooks    []string // ids of the Stop hooks
 	calling  []hook   // those before a call
+	compact  []hook   // those after a compaction
 	server   *server  // nil until the other side has said that it serves tools
 	locals   []*local // MCP servers that it has started
 	heard    chan heard
@@ -291,7 +292,7 @@ func (a *agent) control(in incoming) error {
 		for _, h := range in.Request.Hooks.Stop {
 			a.hooks = append(a.hooks, h.IDs...)
 		}
-		a.calling = in.Request.Hooks.PreToolUse
+		a.calling, a.compact = in.Request.Hooks.PreToolUse, in.Request.Hooks.SessionStart
 		a.greet(in.Request.Servers)
 		a.accept(in.RequestID, doc{
 			"commands": []doc{}, "agents": []doc{}, "models": []doc{}, "output_style": "default", "pid": os.Getpid(),

@@ -94,6 +94,7 @@ func parseFlags(args []string) (options, error) {
 	f.Bool("strict-mcp-config", false, "") // there is no other configuration
 	f.String("agent", "", "")              // an unknown one is no error
 	f.String("setting-sources", "", "")    // no settings are read,
+	f.String("settings", "", "")           // none of these either
 	f.StringArray("add-dir", nil, "")      // nor CLAUDE.md
 	f.String("agents", "", "")             // a subagent of any type is the scenario's
 	f.IntVar(&o.maxTurns, "max-turns", 0, "")

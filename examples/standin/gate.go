@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -41,38 +42,18 @@ func (c *conversation) askGate(t *turn, again bool) (reason string, err error) {
 	return "", nil
 }
 
-// askStart asks the hooks before a call that starts a subagent what its prompt is to be.
-func (c *conversation) askStart(made call) (string, error) {
-	prompt := made.text("prompt")
-	err := c.askHooks(made, func(reply hookReply) {
-		if changed, ok := reply.Updated["prompt"].(string); ok {
-			prompt = changed
-		}
-	})
-	return prompt, err
-}
-
-// asksFirst asks the hooks before a call whether a person is to be asked, and why; "" if not.
-func (c *conversation) asksFirst(made call) (why string, err error) {
-	err = c.askHooks(made, func(reply hookReply) {
-		if reply.Decision == "ask" {
-			why = reply.Reason
-		}
-	})
-	return why, err
-}
-
-// hookReply is what a hook says of a call.
+// hookReply is what a hook says of a call; the zero value is no opinion.
 type hookReply struct {
 	Updated  map[string]any `json:"updatedInput"`
 	Decision string         `json:"permissionDecision"`
 	Reason   string         `json:"permissionDecisionReason"`
 }
 
-// askHooks asks the hooks before a call.
-func (c *conversation) askHooks(made call, said func(hookReply)) error {
+// askHooks asks the hooks before a call, of which there is one at most. An error for a reply refuses the call, since
+// we ask for that (onFailure); where nobody is there to reply, the call is not made either (seen on 2.1.332).
+func (c *conversation) askHooks(made call) (said hookReply, err error) {
 	for _, hook := range c.calling {
-		if !hook.matches(made.name) {
+		if strings.HasPrefix(made.name, "mcp__supervise__") {
 			continue
 		}
 		input := doc{
@@ -84,21 +65,20 @@ func (c *conversation) askHooks(made call, said func(hookReply)) error {
 		}
 		for _, id := range hook.IDs {
 			data, err := c.request(doc{"subtype": "hook_callback", "callback_id": id, "tool_use_id": made.id, "input": input})
-			if errors.Is(err, errStreamClosed) || errors.Is(err, errRefused) {
-				return nil
+			if errors.Is(err, errRefused) {
+				return hookReply{Decision: "deny", Reason: "PreToolUse:" + made.name + " hook error: [callback]: failed; " +
+					`blocking because onFailure is "block"`}, nil
 			}
 			if err != nil {
-				return err
+				return said, err
 			}
-			var decision struct {
-				Output hookReply `json:"hookSpecificOutput"`
-			}
-			if err := json.Unmarshal(data, &decision); err == nil {
-				said(decision.Output)
-			}
+			decision := struct {
+				Output *hookReply `json:"hookSpecificOutput"`
+			}{&said}
+			_ = json.Unmarshal(data, &decision) // what cannot be read is no opinion
 		}
 	}
-	return nil
+	return said, nil
 }
 
 // feedback tells the model why its turn may not end.

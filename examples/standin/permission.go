@@ -41,21 +41,22 @@ var (
 // always asked, and so is what a hook wants asked; a rule or a mode allows the rest; reading in the folder is free.
 func (c *conversation) permit(made call) (verdict, error) {
 	inside := c.inside(c.path(made))
-	first, err := "", error(nil)
-	if made.name != "Agent" && made.name != "Task" { // of which askStart asks
-		first, err = c.asksFirst(made)
-	}
+	hooked, err := c.askHooks(made)
 	switch {
 	case errors.Is(err, errInterrupted):
 		return verdict{refusal: brokenOff(refusedCall)}, err
+	case errors.Is(err, errStreamClosed):
+		return verdict{refusal: brokenOff(refusedCall)}, nil
 	case err != nil:
 		return verdict{}, err
+	case hooked.Decision == "deny":
+		return verdict{refusal: refusal(hooked.Reason)}, nil
 	case made.name == "AskUserQuestion":
 	case made.matches(c.opts.denied):
 		return verdict{refusal: refusal("Permission to use " + made.name + " has been denied.")}, nil
-	case first != "":
+	case hooked.Decision == "ask":
 	case made.name == "Agent" || made.name == "SendMessage":
-		return verdict{allowed: true, meta: byConfig}, nil
+		return verdict{allowed: true, meta: byConfig, input: hooked.Updated}, nil
 	case c.opts.mode == modeBypass:
 		return verdict{allowed: true, meta: byMode}, nil
 	case c.allowedByRule(made):
@@ -66,8 +67,8 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{allowed: true, meta: byMode}, nil
 	}
 	prompt := c.prompt(made, inside)
-	if first != "" {
-		prompt["decision_reason"] = first
+	if hooked.Decision == "ask" {
+		prompt["decision_reason"] = hooked.Reason
 		delete(prompt, "permission_suggestions")
 	}
 	data, err := c.request(prompt)

@@ -7,7 +7,8 @@
 //
 // Its subagents work in conversations of their own, in the foreground and in the background, and are revived with their
 // work; the tools of the other side are called over the stream (MCP servers of type sdk), and those of MCP servers that
-// it starts over pipes, which may ask with a form in the middle of a call.
+// it starts over pipes, which may ask with a form in the middle of a call. A conversation that has grown too long for
+// the CLI is compacted, in the middle of a turn too.
 //
 // It is no model and no sandbox. It knows no other MCP servers, output styles, hooks other than Stop, time-outs of
 // Bash, or retries of the API: each failure of the API is final, and a subagent's ends the work of all. Of the

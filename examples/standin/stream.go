@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
-	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 )
 
 // maxLine bounds a line of the input, in bytes; a longer one ends the agent.
@@ -51,18 +49,9 @@ func lines(ctx context.Context, r io.Reader) <-chan []byte {
 	return out
 }
 
-// A hook is asked by its ids. Those before a call have a matcher of tools: names, and mcp__ for the servers but ours.
+// A hook is asked by its ids. One before a call is about all tools but ours: the stand-in knows no other matcher.
 type hook struct {
-	Matcher string   `json:"matcher"`
-	IDs     []string `json:"hookCallbackIds"`
-}
-
-// matches reports whether a hook is about a tool.
-func (h hook) matches(tool string) bool {
-	return slices.ContainsFunc(strings.Split(h.Matcher, "|"), func(name string) bool {
-		return name == tool || strings.HasPrefix(name, "mcp__") && strings.HasPrefix(tool, "mcp__") &&
-			!strings.HasPrefix(tool, "mcp__supervise__")
-	})
+	IDs []string `json:"hookCallbackIds"`
 }
 
 // An incoming line is what the other side says.
@@ -71,14 +60,15 @@ type incoming struct {
 	RequestID string `json:"request_id"`
 	UUID      string `json:"uuid"`
 	Message   struct {
-		Content examples.Content `json:"content"`
+		Content stream.Content `json:"content"`
 	} `json:"message"`
 	Request struct {
 		Subtype string `json:"subtype"`
 		Mode    string `json:"mode"`
 		Hooks   struct {
-			Stop       []hook `json:"Stop"`
-			PreToolUse []hook `json:"PreToolUse"`
+			Stop         []hook `json:"Stop"`
+			PreToolUse   []hook `json:"PreToolUse"`
+			SessionStart []hook `json:"SessionStart"`
 		} `json:"hooks"`
 		Servers []string `json:"sdkMcpServers"`
 	} `json:"request"`

@@ -89,10 +89,7 @@ func (c *conversation) toBackground(made call) bool {
 
 // delegate starts a subagent. In the foreground it waits for its end.
 func (c *conversation) delegate(made call) (result, error) {
-	text, err := c.askStart(made)
-	if err != nil {
-		return result{}, err
-	}
+	text := made.text("prompt")
 	s := &subagent{
 		Kind: made.text("subagent_type"), Task: made.text("description"), Call: made.id, Depth: 1,
 		id: subagentID(), began: made.id, background: c.toBackground(made),

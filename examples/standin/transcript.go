@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 )
 
 // A conversation is kept in one file of JSON lines, that of each subagent beside it, with what it was started for:
@@ -101,17 +102,19 @@ func (t *transcript) endTornLine() error {
 // An entry is a line of a transcript, as far as it is read again.
 type entry struct {
 	Type    string `json:"type"`
+	Subtype string `json:"subtype"`
 	UUID    string `json:"uuid"`
 	Message struct {
-		ID      string           `json:"id"`
-		Content examples.Content `json:"content"`
+		ID      string         `json:"id"`
+		Content stream.Content `json:"content"`
 	} `json:"message"`
 	Timestamp  time.Time `json:"timestamp"`
 	IsAPIError bool      `json:"isApiErrorMessage"`
 	Error      string    `json:"error"`
 	Attachment struct {
-		Type   string `json:"type"`
-		Prompt string `json:"prompt"`
+		Type    string          `json:"type"`
+		Prompt  string          `json:"prompt"`
+		Content json.RawMessage `json:"content"`
 	} `json:"attachment"`
 	ToolUseResult json.RawMessage       `json:"toolUseResult"`
 	ModelUsage    map[string]modelUsage `json:"modelUsage"`
@@ -177,8 +180,17 @@ func (p *past) take(e entry) {
 			p.waiting = append(p.waiting, e.UUID)
 		}
 	case "attachment":
-		if e.Attachment.Type == "queued_command" {
+		switch e.Attachment.Type {
+		case "queued_command":
 			p.received(examples.System, []string{e.Attachment.Prompt})
+		case "hook_additional_context":
+			var texts []string
+			_ = json.Unmarshal(e.Attachment.Content, &texts) // one without says nothing
+			p.received(examples.System, texts)
+		}
+	case "system":
+		if e.Subtype == "compact_boundary" {
+			p.messages, p.inReply = nil, false
 		}
 	case "assistant":
 		for _, uuid := range p.waiting {

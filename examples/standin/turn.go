@@ -116,6 +116,9 @@ func (c *conversation) converse(t *turn) (string, error) {
 			if err := c.absorb(t); err != nil {
 				return "", err
 			}
+			if err := c.compactIfFull(t); err != nil {
+				return "", err
+			}
 			continue
 		}
 		reason, err := c.askGate(t, blocks > 0)

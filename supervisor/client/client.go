@@ -11,12 +11,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
-
-// AskPermission is the kind of a question whether an agent may do what it wants to.
-const AskPermission = checkpoints.AskPermission
 
 // A Client leaves answers and stops for runs, whoever supervises them: in the inbox, and then by the wake-up socket.
 // What it has left is kept, even where nobody supervises the run.
@@ -28,6 +26,9 @@ type Client struct {
 
 // Reader reads what the client writes, from the same database.
 func (c Client) Reader() view.Reader { return view.Reader{Dirs: c.Dirs, Store: c.Store} }
+
+// DefaultDirs is where the state of this user is.
+func DefaultDirs() (checkpoints.Dirs, error) { return checkpoints.DefaultDirs() }
 
 // OpenClient opens the state of this user, and makes it if there is none.
 func OpenClient() (Client, error) { return openClient(checkpoints.Open) }
@@ -225,38 +226,45 @@ type ResumePlan struct {
 	NoNotify   bool                   // nobody is called who does not look
 	Snapshots  *supervisor.SnapshotTo // where its snapshots are put; nil: nowhere
 	Revive     bool                   // it had ended when resume was typed: to go on all the same is what was asked for
+	Worktrees  []checkpoints.Worktree // those of its agents that are on disk
+	Where      *claude.Whereabouts    // with which variables it was started; nil: not known
 }
 
 // Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that
 // would be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was
 // given; "" leaves it to each run.
-func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) ([]ResumePlan, error) {
+func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (all []ResumePlan, waiting []string,
+	err error) {
 	runs, err := c.Store.Runs(ctx, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []ResumePlan
 	for _, r := range runs {
 		if r.Packed != "" || c.goesOn(r) {
 			continue
 		}
 		plan, err := c.Resumable(ctx, r.ID, time.Now())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if policy != "" {
 			plan.OnQuestion = policy
 		}
 		if r.Status == checkpoints.Parked && plan.OnQuestion == supervisor.Park && !plan.Answered {
+			waiting = append(waiting, r.ID)
 			continue
 		}
 		all = append(all, plan)
 	}
-	return all, nil
+	return all, waiting, nil
 }
 
-// Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise.
-// typed is when resume was: what ends later, under another supervisor, is not revived unasked.
+// Typed gives when the command that this process carries out was typed, however long a busy machine took to come to it.
+func Typed() time.Time { return procs.Began() }
+
+// Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise, and is
+// a NothingLeftError where the run has ended. typed is when resume was: what ends later, under another supervisor, is
+// not revived unasked.
 func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (ResumePlan, error) {
 	s, err := c.takeable(ctx, id)
 	if err != nil {
@@ -266,7 +274,7 @@ func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resu
 	if s.Run.EndedAt != nil &&
 		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
 		return ResumePlan{},
-			fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
+			nothingLeft("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
 				s.Run.ID, root.Status, root.Reason)
 	}
 	plan, err := c.resumePlan(ctx, s)
@@ -303,9 +311,16 @@ func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan,
 	if err != nil {
 		return ResumePlan{}, err
 	}
+	var worktrees []checkpoints.Worktree
+	for _, a := range s.AllAgents() {
+		if w := a.Worktree; w != nil && w.Path != "" &&
+			(w.State == checkpoints.WorktreeMade || w.State == checkpoints.WorktreeKept) {
+			worktrees = append(worktrees, *w)
+		}
+	}
 	return ResumePlan{
 		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
-		Snapshots: s.Config.Snapshots,
+		Snapshots: s.Config.Snapshots, Worktrees: worktrees, Where: s.Config.Where,
 		Answered: slices.ContainsFunc(qs, func(q supervisor.Question) bool {
 			return q.State == checkpoints.QuestionAnswered || view.DroppedFor(&q)
 		}),

@@ -7,28 +7,31 @@ import (
 	"os"
 	"path/filepath"
 
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 )
 
-// DropConversations removes claude's own transcripts of a run's agents. It is for a run that others go on with from a
-// snapshot that has them: when the run comes back here it has gone on, and what was left would be in its way. None of
-// its agents may live here any more.
+// DropConversations removes the transcripts of a run's agents, claude's own and what we keep of them. It is for a run
+// that others go on with from a snapshot that has them: when the run comes back here it has gone on, and what was left
+// would be in its way. None of its agents may live here any more.
 func (c Client) DropConversations(ctx context.Context, run string) error {
 	s, err := c.State(ctx, run)
 	if err != nil {
 		return err
 	}
+	if err := os.RemoveAll(KeptConversations(c.Dirs, run)); err != nil {
+		return err
+	}
 	env := TranscriptEnv(nil, c.Dirs, s)
 	for _, a := range s.Agents {
 		for a.SessionID != "" { // until no folder has one
-			transcript, err := procs.Transcript(env, a.SessionID)
+			transcript, err := claude.Transcript(env, a.SessionID)
 			if errors.Is(err, fs.ErrNotExist) {
 				break
 			}
 			if err != nil {
 				return err
 			}
-			companion, err := procs.TranscriptCompanion(transcript)
+			companion, err := claude.TranscriptCompanion(transcript)
 			if err != nil {
 				return err
 			}

@@ -3,9 +3,10 @@ package client
 import (
 	"context"
 	"fmt"
+	"os"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // checkDecision refuses what is no decision on what is asked for.
@@ -16,14 +17,19 @@ func (c Client) checkDecision(ctx context.Context, q *supervisor.Question, a Ans
 	if a.AllLike && !supervisor.Sharable(q.Kind) {
 		return fmt.Errorf("the answer to a question of this kind (%s) is for it alone", q.Kind)
 	}
-	switch q.Kind {
-	case checkpoints.AskPermission, checkpoints.AskDelegation, checkpoints.AskBudget:
-	default:
-		return nil
-	}
-	cwd, err := c.FolderOf(ctx, q.Run, q.Agent)
+	at, err := c.PlaceOf(ctx, q)
 	if err != nil {
 		return err
 	}
-	return supervisor.CheckDecision(q, a.Text, cwd)
+	return questions.Check(q, a.Text, at.Dir)
+}
+
+// PlaceOf is where an answer to a question begins: paths in it are those of the agent that asks, and of a question that
+// belongs to no run those of this process.
+func (c Client) PlaceOf(ctx context.Context, q *supervisor.Question) (at questions.Place, err error) {
+	at.Stat = func(path string) error { _, err := os.Stat(path); return err }
+	if q.Run != "" && questions.Of(q, "").NeedsFolder() { // most do not: nothing is read for them
+		at.Dir, err = c.FolderOf(ctx, q.Run, q.Agent)
+	}
+	return at, err
 }

@@ -1,11 +1,14 @@
 package client
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 )
 
@@ -24,4 +27,26 @@ func TranscriptEnv(env []string, dirs checkpoints.Dirs, s supervisor.State) []st
 		env = os.Environ()
 	}
 	return slices.Concat(env, DemoEnv(dirs, s))
+}
+
+// conversationsDir is where the conversations of a run are kept, in its folder. They go with it (prune).
+const conversationsDir = "conversations"
+
+// KeptConversations is the folder in which the conversations of a run are kept (claude.KeepConversation).
+func KeptConversations(dirs checkpoints.Dirs, run string) string {
+	return dirs.RunFile(run, conversationsDir)
+}
+
+// Transcript finds the transcript of a conversation of a run. One that the CLI has removed is put back first. env is as
+// in TranscriptEnv, and the error as of claude.Transcript.
+func Transcript(env []string, dirs checkpoints.Dirs, s supervisor.State, session string) (string, error) {
+	env = TranscriptEnv(env, dirs, s)
+	path, err := claude.Transcript(env, session)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return path, err
+	}
+	if err := claude.LayBackConversation(env, session, KeptConversations(dirs, s.Run.ID)); err != nil {
+		return "", err
+	}
+	return claude.Transcript(env, session)
 }

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -25,6 +26,9 @@ func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Questi
 // AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script
 // has not taken yet is replaced. by says who has given it, for the audit log.
 func (c Client) AnswerFile(q *supervisor.Question, answer, by string, change bool) error {
+	if err := questions.Check(q, answer, ""); err != nil {
+		return err
+	}
 	folder, err := view.ClaudeFolder(os.Getenv)
 	if err != nil {
 		return err

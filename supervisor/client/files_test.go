@@ -12,6 +12,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/gittest"
 	"claude-supervise/supervisor/internal/storetest"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -32,7 +33,7 @@ func TestAQuestionFileThatARunHasTakenForItsOwnIsThatRunsQuestion(t *testing.T) 
 	s.Save(checkpoints.Running, "works")
 	mine := func(id string, index int, state checkpoints.QuestionState) *supervisor.Question {
 		return &supervisor.Question{
-			ID: id, Run: s.Run.ID, Agent: s.Run.Root, Group: "g-1", Index: index, Kind: checkpoints.AskFile,
+			ID: id, Run: s.Run.ID, Agent: s.Run.Root, Group: "g-1", Index: index, Kind: questions.AskFile,
 			State:   state,
 			Wording: checkpoints.Wording{Text: "Which?"}, AskedAt: checkpoints.Now(),
 			Origin: checkpoints.Origin{File: &checkpoints.FileAsked{ID: "taken", Polls: true}},
@@ -127,7 +128,7 @@ func TestAFileQuestionIsAskedAsOneWhateverTheFileHolds(t *testing.T) {
 			for _, o := range q.Options {
 				labels = append(labels, o.Label)
 			}
-			if q.ID != "auth_q1" || q.Run != "" || q.Agent != "auth-agent" || q.Kind != checkpoints.AskFile ||
+			if q.ID != "auth_q1" || q.Run != "" || q.Agent != "auth-agent" || q.Kind != questions.AskFile ||
 				q.State != supervisor.Open || !q.AskedAt.Equal(at) {
 				t.Errorf("it is %+v", q)
 			}

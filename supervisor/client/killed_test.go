@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // An answer, a message and a stop of somebody who is killed once they are saved reach the supervisor at once: the kernel
@@ -40,7 +41,7 @@ func TestWhatIsSavedByWhoIsKilledWakesTheSupervisor(t *testing.T) {
 			Waker: waker.Path()},
 		Agents: []*supervisor.Agent{{ID: "a-root", Run: "r-aaaaaaaa", Status: checkpoints.Waiting}},
 		Questions: []*supervisor.Question{{ID: "q-asked", Run: "r-aaaaaaaa", Agent: "a-root", State: supervisor.Open,
-			Kind: checkpoints.AskClarification, AskedAt: at}},
+			Kind: questions.AskClarification, AskedAt: at}},
 	}); err != nil {
 		t.Fatal(err)
 	}

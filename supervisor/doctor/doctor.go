@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -22,7 +23,7 @@ var ErrNoAgent = errors.New("the agent cannot be started")
 // FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one
 // on PATH. The error is ErrNoAgent.
 func FindClaude(given string, env []string) (string, error) {
-	path, err := procs.Find(given, env)
+	path, err := claude.Find(given, env)
 	if err != nil {
 		return "", noAgent{err}
 	}
@@ -46,8 +47,14 @@ func (e noAgent) Is(target error) bool { return target == ErrNoAgent }
 
 func (e noAgent) Unwrap() error { return e.error }
 
-// ReservedFlag gives the first of the flags for claude that a supervisor sets itself, "" if there is none.
-func ReservedFlag(flags []string) string { return procs.Reserved(flags) }
+// ReservedFlag says which of the flags for claude cannot be passed on, and why; "" if all can.
+func ReservedFlag(flags []string) string {
+	flag, why := claude.Reserved(flags)
+	if flag == "" {
+		return ""
+	}
+	return "claude's " + flag + " cannot be passed on: " + why
+}
 
 // InsideAgent reports whether this process belongs to a supervised agent, and which.
 func InsideAgent(env []string) (agent string, inside bool) {
@@ -104,7 +111,7 @@ const doctorPatience = 30 * time.Second
 
 // Doctor looks at what runs need. It changes nothing but to make the state folder, as the first run would. Files that
 // it writes to see whether that can be done are gone afterwards.
-func Doctor(ctx context.Context, claude string, env []string) []Finding {
+func Doctor(ctx context.Context, given string, env []string) []Finding {
 	var found []Finding
 	note := func(name string, err error, text string) {
 		f := Finding{Name: name, OK: err == nil, Text: text}
@@ -114,12 +121,12 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 		found = append(found, f)
 	}
 
-	path, err := FindClaude(claude, env)
+	path, err := FindClaude(given, env)
 	version, text := "", ""
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 		defer cancel()
-		version, err = procs.Version(ctx, path)
+		version, err = claude.Version(ctx, path)
 		text = fmt.Sprintf("%s (%s)", version, path)
 	}
 	note("claude", err, text)
@@ -130,7 +137,8 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	}
 	note("state", err, text)
 	if err == nil {
-		note(waker, tryWaker(dirs), dirs.Runtime)
+		text, err = tryWaker(dirs)
+		note(waker, err, text)
 		taken, err := snapshots(ctx, dirs)
 		if err != nil {
 			note("snapshots", err, "")
@@ -150,18 +158,18 @@ func Doctor(ctx context.Context, claude string, env []string) []Finding {
 	home, err := os.UserHomeDir()
 	note("home", err, home)
 	if cwd, err := os.Getwd(); err == nil {
-		if claude, err := view.ClaudeFolder(os.Getenv); err == nil {
-			found = append(found, trustIn(cwd, claude))
+		if folder, err := view.ClaudeFolder(os.Getenv); err == nil {
+			found = append(append(found, trustIn(cwd, folder)), settingsOf(cwd, folder)...)
 		}
 	}
 	if version != "" {
-		found = append(found, release(procs.ReleaseOf(version)))
+		found = append(found, release(claude.ReleaseOf(version)))
 	}
 	return found
 }
 
 // release is what is to be said of a release: what it can, and how that is known.
-func release(r procs.Release) Finding {
+func release(r claude.Release) Finding {
 	f := Finding{Name: "release", OK: true}
 	newest := r.FromNewest() + ", the newest tested release"
 	switch {
@@ -169,7 +177,7 @@ func release(r procs.Release) Finding {
 		f.Text = newest + ": treated as that one"
 	case !r.Measured:
 		f.Text = "not tested (" + newest + "): treated as the tested release before it"
-	case r.Version == procs.NewestMeasured():
+	case r.Version == claude.NewestMeasured():
 		f.Text = "the newest tested release"
 	default:
 		f.Text = "tested (" + newest + ")"
@@ -197,10 +205,11 @@ func tryState(ctx context.Context, dirs checkpoints.Dirs) (string, error) {
 	return fmt.Sprintf("%s (%s)", dirs.Database(), text.Plural(len(runs), "unfinished run", "unfinished runs")), nil
 }
 
-func tryWaker(dirs checkpoints.Dirs) error {
+// tryWaker returns the folder in which wake-up sockets are.
+func tryWaker(dirs checkpoints.Dirs) (folder string, err error) {
 	waker, err := dirs.Listen(fmt.Sprintf("r-doctor%d", os.Getpid()))
 	if err != nil {
-		return err
+		return "", err
 	}
-	return waker.Close()
+	return filepath.Dir(waker.Path()), waker.Close()
 }

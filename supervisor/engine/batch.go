@@ -89,13 +89,13 @@ func (e *engine) close(ctx context.Context, agent string) error {
 // find that there is nothing to look for. So the end of the turn and the report are one transaction.
 func (e *engine) checkNothing(ctx context.Context, agent string) error {
 	a := e.state.Agents[agent]
-	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(supervisor.Due(a)) > 0 ||
+	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(supervisor.Due(a, 0)) > 0 ||
 		e.Lease != nil || e.heldBack(supervisor.DoCheck) {
 		return nil
 	}
 	for _, alone := range e.hooks.plan(e.state, e.undone).Agents {
 		if alone.Agent == agent && slices.ContainsFunc(alone.Effects, func(f supervisor.Effect) bool {
-			return f.Do == supervisor.DoCheck && e.inflight[f.Key] == nil
+			return f.Do == supervisor.DoCheck && f.Part == 0 && e.inflight[f.Key] == nil
 		}) {
 			return e.apply(ctx, supervisor.Checked{Agent: agent})
 		}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and
@@ -29,8 +29,8 @@ func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
 	return func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			used := s.ComputeUsage()[scope.ID].Used
-			over := supervisor.Exceeding(*scope.Budget, used, supervisor.Exceeded(*scope.Budget, used))
-			n := e.naming(f.Agent, checkpoints.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")
+			over := questions.Exceeding(*scope.Budget, used, questions.Exceeded(*scope.Budget, used))
+			n := e.naming(f.Agent, questions.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")
 			if slices.ContainsFunc(s.FindQuestionsOf(scope.ID, supervisor.OfBudget),
 				func(q *supervisor.Question) bool { return q.AnsweredAt != nil }) {
 				n.Presets = nil

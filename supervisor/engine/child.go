@@ -3,13 +3,16 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // A child is the process of a launch, as the engine's goroutine knows it. What it holds is lost with the supervisor
@@ -46,9 +49,20 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	switch m := h.message.(type) {
 	case procs.Init:
 		if l := e.state.Live(c.Agent); l != nil && (!l.Phase.InTurn() || !l.Begun) {
-			return e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version,
+			due := l.Phase == checkpoints.LaunchTurnDue
+			c.Unasked = !l.Phase.InTurn()
+			err := e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version, Unasked: c.Unasked,
 				Types: m.Agents[:min(len(m.Agents), supervisor.MaxAgentTypes)]})
+			if err == nil && c.Unasked {
+				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.UnaskedTurn(due, c.WakeUp)})
+			}
+			c.WakeUp = ""
+			return err
 		}
+	case procs.WakeUp:
+		c.WakeUp = m.Source
+	case procs.Peer:
+		return e.sessionMessage(ctx, c, supervisor.ReadPeer(&c.Listener, m))
 	case procs.Text:
 		e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: m.Text,
 			Prose: supervisor.Prose(m.Text, found), Subagent: c.Talk.Tasks[m.Parent]})
@@ -61,17 +75,22 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		return e.signals(ctx, c, found)
 	case procs.ToolUse:
 		c.ToolUses++
-		if a := e.state.Agents[c.Agent]; procs.StartsSubagent(m.Name) && a != nil && !a.Subagents {
+		if a := e.state.Agents[c.Agent]; claude.StartsSubagent(m.Name) && a != nil && !a.Subagents {
 			if err := e.apply(ctx, supervisor.SubagentStarted{Agent: c.Agent, Launch: c.Launch}); err != nil {
 				return err
 			}
 		}
-		if !strings.HasPrefix(m.Name, procs.ToolPrefix) { // what comes of a call of ours is told in its own way
+		if !strings.HasPrefix(m.Name, claude.ToolPrefix) { // what comes of a call of ours is told in its own way
 			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Doing(m),
 				Subagent: c.Talk.Tasks[m.Parent]})
 		}
 		if clash := e.edits.edited(e.state, &c.Listener, m, e.Files.Locate); clash != "" {
 			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: clash})
+		}
+		if sent, is := e.state.Config.ReadSent(&c.Listener, m); is {
+			if err := e.sessionMessage(ctx, c, sent); err != nil {
+				return err
+			}
 		}
 		return e.signals(ctx, c, found)
 	case procs.ToolResult:
@@ -90,13 +109,13 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
-		uses := c.ToolUses
-		c.ToolUses = 0
+		uses, origin := c.ToolUses, supervisor.OriginOf(m, c.Unasked)
+		c.ToolUses, c.Unasked = 0, false
 		return e.apply(ctx, supervisor.TurnEnded{ToolUses: uses,
-			Agent: c.Agent, Launch: c.Launch, Failure: procs.Classify(m, nil), CostUSD: m.CostUSD,
+			Agent: c.Agent, Launch: c.Launch, Failure: claude.Classify(m, nil), CostUSD: m.CostUSD,
 			InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, CacheRead: m.CacheRead,
 			CacheCreation: m.CacheCreation, ServiceTier: m.ServiceTier,
-			Turns: m.NumTurns, Resets: resets(procs.Classify(m, nil), e.Now()),
+			Turns: m.NumTurns, Origin: origin, Resets: resets(claude.Classify(m, nil), e.Now()),
 		})
 	case procs.Usage:
 		if e.state.Bounded() {
@@ -106,18 +125,24 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if state, ok := supervisor.Receipts[m.State]; ok {
 			return e.apply(ctx, supervisor.Received{UUID: m.UUID, State: state})
 		}
+	case procs.PromptRefused:
+		refused := supervisor.PromptRefused{UUID: m.UUID, Reason: m.Reason}
+		if err := e.apply(ctx, refused); err != nil {
+			return err
+		}
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: refused.String()})
 	case procs.Ask:
-		cwd := e.state.Folder(c.Agent)
+		site := supervisor.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
 		asked, err := read(&e.disk, func() (supervisor.Asked, error) {
 			return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) supervisor.CallView {
-				return e.Files.Look(tool, input, cwd)
+				return e.Files.Look(tool, input, site)
 			})
 		})
 		asked.Agent, asked.Launch = c.Agent, c.Launch
 		asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
 		asked.Call = checkpoints.ToolCall{
 			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
-			From: supervisor.SubagentOf(m.From),
+			From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd,
 		}
 		if err != nil {
 			asked.Refused, asked.Call.Input = err.Error(), json.RawMessage("{}") // its own may be of any size, and is of no use
@@ -128,8 +153,14 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	case procs.AskCancelled:
 		return e.apply(ctx, supervisor.AskCancelled{Agent: c.Agent, Launch: c.Launch, Request: m.Request})
 	case procs.StopHook:
+		if err := e.signals(ctx, c, found); err != nil {
+			return err
+		}
 		return e.apply(ctx, supervisor.ReadStopHook(&c.Listener, m))
 	case procs.Background:
+		if err := e.signals(ctx, c, found); err != nil {
+			return err
+		}
 		if l, now := e.state.Live(c.Agent), supervisor.Tasks(m.Tasks); l != nil && !slices.Equal(l.Background, now) {
 			return e.apply(ctx, supervisor.BackgroundChanged{Agent: c.Agent, Launch: c.Launch, Tasks: now})
 		}
@@ -153,10 +184,20 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 				Text: "the agent's log is not complete: " + err.Error()})
 		}
 		if l := e.state.Live(c.Agent); l != nil && l.N == c.Launch && l.End == "" {
-			e.start(ctx, supervisor.Effect{Do: supervisor.DoSweep, Key: string(supervisor.DoSweep) + " " + c.Agent,
-				Agent: c.Agent, Launch: c.Launch}, nil)
+			// That of an earlier process may still be in flight: another end of it may have been faster.
+			e.start(ctx, supervisor.Effect{Do: supervisor.DoSweep,
+				Key: fmt.Sprintf("%s %s %d", supervisor.DoSweep, c.Agent, c.Launch), Agent: c.Agent, Launch: c.Launch}, nil)
 		}
 	}
+	return nil
+}
+
+// sessionMessage records a message between the agent and another session of the person, and tells it.
+func (e *engine) sessionMessage(ctx context.Context, c *child, m supervisor.SessionMessage) error {
+	if err := e.apply(ctx, m); err != nil {
+		return err
+	}
+	e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: m.String()})
 	return nil
 }
 
@@ -169,16 +210,25 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 		switch {
 		case s.Foreign:
 			what := "a signal with another agent's id (" + s.AgentID + ")"
-			if s.AgentID == c.Agent || s.AgentID == "" {
+			switch {
+			case s.AgentID == c.Agent || s.AgentID == "":
 				what = "a signal whose fields are placeholders"
+			case s.Kind != signals.Progress && s.Kind != signals.Message:
+				c.Foreign = s.AgentID
 			}
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what + " is ignored"})
+			if !e.state.Abilities().UsesOurID && c.Foreign == s.AgentID {
+				what += " is ignored; if it is this agent's own, give --accept-id"
+			} else {
+				what += " is ignored"
+			}
+			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what})
 		default:
 			if s.Kind == signals.Progress || s.Kind == signals.Message {
-				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s)})
+				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s),
+					Subagent: c.Talk.Tasks[string(s.By)]})
 			}
 			if err := e.apply(ctx,
-				supervisor.SignalRead{Agent: c.Agent, Launch: c.Launch, Named: e.named(c.Agent, s)}); err != nil {
+				supervisor.SignalRead{Agent: c.Agent, Launch: c.Launch, Named: e.named(c.Agent, s, c.Talk.From(s))}); err != nil {
 				return err
 			}
 		}
@@ -190,7 +240,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 	sig, _ := signals.Served(m.Name, m.Input) // check_work is no signal
 	if sig.Kind == signals.Progress || sig.Kind == signals.Message {
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(sig)})
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(sig), Subagent: m.From.Task})
 	}
 	named := supervisor.Named{Signal: sig}
 	if kind, qs := supervisor.ParseQuestions(sig); len(qs) > 0 {
@@ -217,11 +267,14 @@ func (e *engine) busyElsewhere(ctx context.Context, c *child) error {
 // toolResult takes the result of a call: that of an answered one is the receipt of its answer. What the CLI writes
 // itself in the place of a result is none.
 func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) error {
+	if e.state.DecidedElsewhere(c.Agent, m) {
+		return e.apply(ctx, supervisor.DecidedByHook{Agent: c.Agent, ToolUse: m.ToolUse, Hook: m.Hook})
+	}
 	if m.BrokenOff {
 		return nil
 	}
 	for _, q := range e.state.FindQuestionsOf(c.Agent, func(q *supervisor.Question) bool {
-		return q.Kind == checkpoints.AskElicitation && supervisor.IsOpen(q) && q.Index == 0 &&
+		return questions.KindOf(q.Kind).Server && supervisor.IsOpen(q) && q.Index == 0 &&
 			q.Tool.Launch == c.Launch && q.Tool.ToolUse == m.ToolUse
 	}) { // the server has gone on without an answer
 		cancelled := supervisor.AskCancelled{Agent: c.Agent, Launch: c.Launch, Request: q.Tool.Request}
@@ -250,7 +303,7 @@ func (e *engine) tell(c *child, n supervisor.Notification) {
 func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signals.Question,
 	rule string) supervisor.Naming {
 	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]supervisor.Preset, len(qs))}
-	if kind == checkpoints.AskDelegation {
+	if questions.KindOf(kind).Hands {
 		n.Child = e.IDs.Agent()
 	}
 	for i, q := range qs {
@@ -279,10 +332,10 @@ func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.Ques
 	rule string) (value, why string) {
 	q := supervisor.NewQuestion(kind, asked)
 	q.Run, q.Agent, q.Rule = e.run, agent, rule // a path begins where the agent works
-	if kind == checkpoints.AskBudget {
+	if supervisor.OfBudget(q) {
 		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
 	}
-	value, err := e.Choose(q, p.Value)
+	value, err := e.judge(q, p.Value)
 	if q.Answer = value; err != nil {
 		q.Answer = p.Value
 	}
@@ -293,4 +346,12 @@ func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.Ques
 		return "", err.Error()
 	}
 	return value, ""
+}
+
+// judge gives what a text answers to a question of an agent, or why it is no answer.
+func (e *engine) judge(q *supervisor.Question, typed string) (string, error) {
+	return questions.Judge(q, typed, questions.Place{Dir: e.state.Folder(q.Agent), Stat: func(path string) error {
+		_, err := read(&e.disk, func() (struct{}, error) { return struct{}{}, e.Files.Stat(path) })
+		return err
+	}})
 }

@@ -25,6 +25,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	e.interrupted = e.interrupted || e.state.Run.TakenOver != nil
 	plan := e.hooks.plan(e.state, e.undone)
 	leaving := plan.Leaves()
+	e.boundTelling(plan, leaving)
 	if leaving && len(e.inflight) == 0 && (e.state.Run.Leaving != supervisor.LeavingParked ||
 		!e.expects(e.state.FindQuestions(supervisor.IsOpen))) { // else what is begun is ended first
 		if err := e.apply(ctx, supervisor.Left{Undone: e.undone}); err != nil {
@@ -97,6 +98,8 @@ func (e *engine) attend(c *course, leaving bool) {
 		default:
 			if why := e.hastens(u, leaving); why != nil {
 				e.hurry(u, why)
+			} else if !u.planned {
+				c.again = true // that somebody waits for its end may change no plan
 			}
 		}
 	}

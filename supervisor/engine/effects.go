@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 )
@@ -48,12 +51,12 @@ var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(
 func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
 	escalated := e.escalated
-	if s.Execs() { // it cannot be told before its end that a question file is not there: the person is
+	if !s.Abilities().TakesInput { // it cannot be told before its end that a question file is not there: the person is
 		escalated = func(string) bool { return true }
 	}
 	c := &child{
 		Listener: supervisor.Listener{Agent: a.ID, Launch: l.N,
-			Signals: supervisor.NewSignalReader(a.ID, s.Config.AcceptIDs, escalated)}, liveness: liveness{begun: time.Now()},
+			Signals: supervisor.NewSignalReader(a.ID, s.FormerIDs(a.ID), escalated)}, liveness: liveness{begun: time.Now()},
 		known: make(chan struct{}), gone: make(chan struct{}),
 	}
 	return func(context.Context) result {
@@ -151,6 +154,11 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
 	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
 	late := supervisor.Event(sent)
+	changed := e.looksDifferent(d)
+	if changed {
+		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: "not done although it was allowed: " +
+			"the file has changed since the call was shown; the agent is told to make it again"})
+	}
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
@@ -168,11 +176,36 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 		if r.Action != "" {
 			return c.process.Elicit(d.Tool.Request, r.Action, r.Content)
 		}
+		if changed {
+			return c.process.Deny(d.Tool.Request, supervisor.ChangedSince, false)
+		}
 		if r.Behavior == supervisor.Allow {
 			return c.process.Allow(d.Tool.Request, r.UpdatedInput)
 		}
 		return c.process.Deny(d.Tool.Request, r.Message, false)
 	}, sent, late)
+}
+
+// looksDifferent reports whether a delivery allows a call that would be shown otherwise now than when a person was
+// asked: Claude Code makes a change also of a file that has changed since (2.1.329 and newer), or of one that is there
+// by now. What cannot be looked at is taken for different.
+func (e *engine) looksDifferent(d *supervisor.Delivery) bool {
+	if d.Tool == nil || len(d.Groups) != 1 {
+		return false
+	}
+	q := e.state.Questions[d.Groups[0]]
+	if q == nil || q.ByRule || !supervisor.Permits(q) {
+		return false
+	}
+	folder := e.state.Folder(d.Agent)
+	site := supervisor.CallSite{Folder: folder, Cwd: cmp.Or(d.Tool.Cwd, folder)}
+	if site.Cwd == checkpoints.ElsewhereUnknown {
+		site.Cwd = ""
+	}
+	now, err := read(&e.disk, func() (supervisor.CallView, error) {
+		return e.Files.Look(d.Tool.Name, d.Tool.Input, site), nil
+	})
+	return err != nil || !strings.HasPrefix(q.Context, now.Preview)
 }
 
 // gate replies to the Stop hook.
@@ -222,13 +255,14 @@ func (e *engine) merge(f supervisor.Effect) func(context.Context) result {
 
 // survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
 func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
-	s, reader := e.state, supervisor.NewSignalReader(f.Agent, e.state.Config.AcceptIDs, e.escalated)
+	s, c := e.state, &supervisor.Listener{Agent: f.Agent, Launch: f.Launch,
+		Signals: supervisor.NewSignalReader(f.Agent, e.state.FormerIDs(f.Agent), e.escalated)}
 	return func(ctx context.Context) result {
-		b, unread := e.Survey(ctx, s, f, reader)
+		b, unread := e.Survey(ctx, s, f, c)
 		return result{finish: func() supervisor.Event {
 			for _, s := range unread {
 				if !s.Foreign {
-					b.Unread = append(b.Unread, e.named(f.Agent, s))
+					b.Unread = append(b.Unread, e.named(f.Agent, s, c.Talk.From(s)))
 				}
 			}
 			return b
@@ -238,11 +272,10 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 
 // notify gives a question's one notice.
 func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
-	q, command := e.state.Questions[f.Question], e.state.Config.Notify
+	q, tell := e.state.Questions[f.Question], e.command("of "+f.Question)
 	return func(ctx context.Context) result {
 		e.Notify(ctx, q)
-		return result{event: supervisor.NotificationSent{Question: q.ID,
-			Problem: e.announceTo(ctx, command, supervisor.Asking(q))}}
+		return result{event: supervisor.NotificationSent{Question: q.ID, Problem: tell(ctx, supervisor.Asking(q))}}
 	}
 }
 
@@ -251,24 +284,37 @@ const announcePatience = 30 * time.Second
 
 // announce tells the person's own command how the run is left. A command that fails changes nothing of that.
 func (e *engine) announce(supervisor.Effect) func(context.Context) result {
-	s := e.state
+	s, tell := e.state, e.command("how the run is left")
 	return func(ctx context.Context) result {
 		return result{event: supervisor.Announced{Leaving: s.Run.Leaving,
-			Problem: e.announceTo(ctx, s.Config.Notify, supervisor.EndNotice(s, e.Now()))}}
+			Problem: tell(ctx, supervisor.EndNotice(s, e.Now()))}}
 	}
 }
 
-// announceTo tells the person's own command, if there is one, and gives the reason if that fails.
-func (e *engine) announceTo(ctx context.Context, command []string, n supervisor.Notification) (problem string) {
-	if len(command) == 0 {
-		return ""
+// command returns what tells the person's own command of something, if there is one, and reports why that failed. It is
+// called in the engine's own goroutine; what it returns blocks.
+func (e *engine) command(what string) func(context.Context, supervisor.Notification) (problem string) {
+	command := e.state.Config.Notify
+	switch {
+	case len(command) == 0:
+		return func(context.Context, supervisor.Notification) string { return "" }
+	case !e.toldUntil.IsZero() && !time.Now().Before(e.toldUntil):
+		return func(context.Context, supervisor.Notification) string {
+			return fmt.Sprintf("%v; it was not told %s", errNoTime, what)
+		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, announcePatience, fmt.Errorf("it took longer than %v", announcePatience))
-	defer cancel()
-	if err := e.Announce(ctx, command, n); err != nil {
-		return err.Error()
+	return func(ctx context.Context, n supervisor.Notification) string {
+		ctx, cancel := context.WithTimeoutCause(ctx, announcePatience, fmt.Errorf("it took longer than %v", announcePatience))
+		defer cancel()
+		switch err := e.Announce(ctx, command, n); {
+		case err == nil:
+			return ""
+		case ctx.Err() != nil: // it was killed
+			return fmt.Sprintf("%v; it may not have told %s", err, what)
+		default:
+			return err.Error()
+		}
 	}
-	return ""
 }
 
 // write writes to the process, which gives event; late, if the process does not wait for it any more. Where writing

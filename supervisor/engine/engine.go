@@ -40,9 +40,10 @@ type engine struct {
 	children     map[string]*child // by agent
 	results      chan result
 	messages     chan childMessage
-	interrupted  bool   // the person has asked to leave
-	stopAsked    bool   // or that something stops
-	batch        *batch // open while what the children have said meanwhile is read
+	interrupted  bool      // the person has asked to leave
+	stopAsked    bool      // or that something stops
+	toldUntil    time.Time // how long the supervisor still stays to tell a person; zero: it stays for something else, too
+	batch        *batch    // open while what the children have said meanwhile is read
 	backpressure supervisor.Backpressure
 	watches      watches         // what the kernel is asked to tell
 	memory       chan struct{}   // one value when the kernel says that memory is short

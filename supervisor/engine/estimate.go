@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // waitOverdue waits until an agent's work takes longer than its estimate, by the wall clock, and names the question
@@ -20,7 +20,7 @@ func (e *engine) waitOverdue(f supervisor.Effect) func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			asked := e.state.OverrunQuestion(e.state.Agents[f.Agent])
 			return supervisor.Overdue{Agent: f.Agent,
-				Naming: e.naming(f.Agent, checkpoints.AskOverrun, []signals.Question{asked}, "")}
+				Naming: e.naming(f.Agent, questions.AskOverrun, []signals.Question{asked}, "")}
 		}}
 	}
 }

@@ -16,6 +16,7 @@ var Executing = executors
 // A Haste is a haste.
 type Haste struct {
 	Before, After, Ends time.Duration
+	Told                time.Duration
 	Of                  supervisor.EffectKind
 	Most                time.Duration
 }
@@ -46,7 +47,7 @@ func (s *Supervisor) Instead(do func(supervisor.Effect, func(context.Context) Re
 
 // SetHaste sets how much time effects have to come to their end by themselves.
 func (s *Supervisor) SetHaste(h Haste) {
-	s.haste = haste{before: h.Before, after: h.After, ends: h.Ends, of: h.Of, most: h.Most}
+	s.haste = haste{before: h.Before, after: h.After, ends: h.Ends, told: h.Told, of: h.Of, most: h.Most}
 }
 
 const (

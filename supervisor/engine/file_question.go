@@ -40,16 +40,18 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 }
 
 // reclaim looks whether a script has taken its answer: then the answer lies there no more, nor does the question, if it
-// is not known that the answer has lain there at all. What lies there is left to the syncer to clear away, once it is
-// saved that the answer goes another way.
+// is not known that the answer has lain there at all; and no other answer was seen there, which it took in its place.
+// What lies there is left to the syncer to clear away, once it is saved that the answer goes another way.
 func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
 	q := e.state.Questions[f.Question]
 	file, launch := *q.File, e.state.Launch(q.Agent).N
+	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(f.Question)))
 	return func(context.Context) result {
 		there := e.fileDrop == nil || e.fileDrop.Answered(file.ID)
 		if !there && file.Drop == checkpoints.DropBegun {
 			_, err := e.fileDrop.Question(file.ID)
-			there = err == nil
+			seen, _ := e.fileDrop.Saw(file.ID)
+			there = err == nil || seen != "" && seen != ours
 		}
 		return result{event: supervisor.Reclaimed{Question: f.Question, There: there, Launch: launch}}
 	}
@@ -94,11 +96,11 @@ func (e *engine) asker(id string) string {
 	return e.state.AskerOf(found)
 }
 
-// asked reports whether a question file is that of a question of the run whose answer is still to be read.
+// asked reports whether a question file is that of a question of the run: of whichever agent, whose script may have
+// escalated it before the syncer told of the file.
 func (e *engine) asked(id string) bool {
 	return len(e.state.FindQuestions(func(q *supervisor.Question) bool {
-		return q.File != nil && q.File.ID == id &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
+		return q.File != nil && q.File.ID == id && q.State != checkpoints.QuestionWithdrawn
 	})) > 0
 }
 
@@ -120,7 +122,7 @@ func (e *engine) tellUnowned(id string) {
 		return
 	}
 	f, err := e.questionFile(id)
-	if err != nil || f.Ours() {
+	if err != nil || f.Ours() || e.lies(id) { // one that is answered waits for nobody
 		return
 	}
 	q := supervisor.QuestionsIn(f)[0]
@@ -200,11 +202,68 @@ func (e *engine) ownFile(ctx context.Context, agent string, launch int, id, aske
 		return nil
 	}
 	delete(e.unowned, id)
+	if e.asked(id) {
+		return nil
+	}
+	found := e.fileFound(agent, launch, f)
+	found.Ran = asker == agent
+	for _, lost := range e.lostFiles(found, f) {
+		if err := e.apply(ctx, lost); err != nil {
+			return err
+		}
+	}
+	return e.apply(ctx, found)
+}
+
+// fileFound is what a question file asks of an agent.
+func (e *engine) fileFound(agent string, launch int, f *checkpoints.QuestionFile) supervisor.FileFound {
 	sig := supervisor.WithFile(signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: agent,
-		Fields: []signals.Field{{Name: "question_id", Value: id}},
+		Fields: []signals.Field{{Name: "question_id", Value: f.ID}},
 	}, f)
 	kind, qs := supervisor.ParseQuestions(sig)
-	return e.apply(ctx, supervisor.FileFound{Agent: agent, Launch: launch, Ran: asker == agent,
-		Named: supervisor.Named{Signal: sig, Naming: e.naming(agent, kind, qs, "")}})
+	return supervisor.FileFound{Agent: agent, Launch: launch,
+		Named: supervisor.Named{Signal: sig, Naming: e.naming(agent, kind, qs, "")}}
+}
+
+// lostFiles finds the question files that nobody owns and in which the script of an earlier process of the agent has
+// asked the same: it ended before it was known whose they are. A file is taken for one only if it was written while
+// such a process lived, and no other process than the agent's asks that.
+func (e *engine) lostFiles(again supervisor.FileFound, f *checkpoints.QuestionFile) []supervisor.FileFound {
+	var lost []supervisor.FileFound
+	for _, id := range slices.Sorted(maps.Keys(e.unowned)) {
+		before, err := e.questionFile(id)
+		if err != nil || before.Ours() || !before.AsksTheSame(f) || !e.state.Lived(again.Agent, before.WrittenAt) ||
+			e.othersAsk(again.Agent, before) {
+			continue
+		}
+		delete(e.unowned, id)
+		found := e.fileFound(again.Agent, again.Launch, before)
+		found.Ran, found.Lost = again.Ran, true
+		if answer, _ := e.fileDrop.Saw(id); e.lies(id) {
+			found.Answer = e.answers(found, answer)
+		}
+		lost = append(lost, found)
+	}
+	return lost
+}
+
+// othersAsk reports whether a process that is not the agent's may have put a question file there.
+func (e *engine) othersAsk(agent string, f *checkpoints.QuestionFile) bool {
+	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.Files.Askers(e.run, f) })
+	return err != nil || slices.ContainsFunc(found, func(a supervisor.Asker) bool {
+		return a.Asks && (a.Run != e.run || a.Agent != agent)
+	})
+}
+
+// answers gives what a line of text answers to the question of a script; "" if it is no answer.
+func (e *engine) answers(found supervisor.FileFound, line string) string {
+	kind, qs := supervisor.ParseQuestions(found.Signal)
+	if line == "" || len(qs) != 1 {
+		return ""
+	}
+	q := supervisor.NewQuestion(kind, qs[0])
+	q.Run, q.Agent, q.File = e.run, found.Agent, &checkpoints.FileAsked{ID: found.Signal.Field("question_id")}
+	value, _ := e.judge(q, line)
+	return value
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/worktree"
@@ -19,6 +19,7 @@ import (
 //   - when it has taken longer than its bound;
 //   - when somebody waits for its end: its agent is stopped, or has used up its time, or the supervisor leaves. It has
 //     a while before that (haste), for what it does may be of use later;
+//   - when the supervisor stays only for a person to be told: all that is told has one time in common (haste.told);
 //   - at once when the supervisor is told to go at once, and for a wait as soon as it is planned no more.
 //
 // An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is
@@ -31,6 +32,7 @@ type bound struct {
 	ends    bool          // it ends a process: haste is built in, and it is done even when the supervisor leaves
 	writes  bool          // it writes to a process, whose end sets it free
 	kills   bool          // to be cut short it ends processes, which takes them a while
+	tells   bool          // it tells a person
 	genuine bool          // what it gives holds, even if it was cut short
 	instead func(e *engine, f supervisor.Effect,
 		why string) supervisor.Event // nil: nothing; it is planned again if it still has to be done
@@ -67,12 +69,12 @@ var bounds = map[supervisor.EffectKind]bound{
 		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Event {
 			return supervisor.Reclaimed{Question: f.Question, There: true}
 		}},
-	supervisor.DoNotify: {within: time.Minute,
+	supervisor.DoNotify: {within: time.Minute, tells: true,
 		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
 			return supervisor.NotificationSent{Question: f.Question, Problem: why}
 		}},
 	supervisor.DoSnapshot: {within: 10 * time.Minute, instead: (*engine).snapshotGivenUp},
-	supervisor.DoAnnounce: {within: time.Minute,
+	supervisor.DoAnnounce: {within: time.Minute, tells: true,
 		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Event {
 			return supervisor.Announced{Leaving: e.state.Run.Leaving, Problem: why}
 		}},
@@ -94,9 +96,13 @@ type haste struct {
 	before time.Duration         // from when somebody waits for an effect's end until it is cut short
 	after  time.Duration         // from then until it is given up
 	ends   time.Duration         // the same for what ends processes
+	told   time.Duration         // how long, in all, the supervisor stays only for a person to be told; 0: toldPatience
 	of     supervisor.EffectKind // for tests: the effect that has the next bound in place of its own
 	most   time.Duration
 }
+
+// toldPatience is what a command that sends a mail needs on a busy machine.
+const toldPatience = 10 * time.Second
 
 var defaultHaste = haste{before: 5 * time.Second, after: 2 * time.Second, ends: 20 * time.Second}
 
@@ -106,6 +112,7 @@ var (
 	errLeaving  = errors.New("it was cut short: the supervisor was to leave")
 	errNoNeed   = errors.New("it was not needed any more")
 	errLeftNow  = errors.New("the supervisor has left")
+	errNoTime   = errors.New("the supervisor leaves, and waits for it no longer")
 	errNoAnswer = errors.New("it did not come back")
 )
 
@@ -126,7 +133,26 @@ func (e *engine) hurry(u *underway, why error) {
 		return
 	}
 	u.hurried = true
-	time.AfterFunc(e.haste.before, func() { u.cancel(why) })
+	before := e.haste.before
+	if errors.Is(why, errNoTime) {
+		before = time.Until(e.toldUntil)
+	}
+	time.AfterFunc(before, func() { u.cancel(why) })
+}
+
+// boundTelling begins the time that is left to tell a person, once the supervisor stays for nothing else.
+func (e *engine) boundTelling(plan supervisor.Parts, leaving bool) {
+	switch {
+	case leaving: // what is not planned any more may be under way still
+	case e.state.Run.Leaving == "" || !plan.OnlyTells():
+		e.toldUntil = time.Time{}
+	case e.toldUntil.IsZero():
+		told := e.haste.told
+		if told == 0 {
+			told = toldPatience
+		}
+		e.toldUntil = time.Now().Add(told)
+	}
 }
 
 // hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
@@ -138,6 +164,8 @@ func (e *engine) hastens(u *underway, leaving bool) error {
 		return nil
 	case e.interrupted:
 		return errLeaving
+	case b.tells && !e.toldUntil.IsZero():
+		return errNoTime
 	case leaving && !u.planned:
 		return errNoNeed
 	case e.state.Hastens(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
@@ -206,7 +234,7 @@ func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	b := supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "its process could not be ended; " + why}
 	if c := e.children[f.Agent]; c != nil && c.Launch == f.Launch {
 		delete(e.children, f.Agent)
-		b.Failure = procs.Classify(c.Result, nil)
+		b.Failure = claude.Classify(c.Result, nil)
 		b.Survivors = []string{fmt.Sprintf("%d claude", c.process.PID())}
 	}
 	return b
@@ -222,8 +250,8 @@ func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Event {
 
 // checkGivenUp concludes that no deliverable was found: a report counts by what is there.
 func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Event {
-	b := supervisor.Checked{Agent: f.Agent}
-	for _, d := range supervisor.Due(e.state.Agents[f.Agent]) {
+	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
+	for _, d := range supervisor.Due(e.state.Agents[f.Agent], f.Part) {
 		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", d.Path, text.FirstLine(why)))
 	}
 	return b

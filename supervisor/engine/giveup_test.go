@@ -17,6 +17,7 @@ import (
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/host"
 	"claude-supervise/supervisor/internal/gittest"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -91,8 +92,8 @@ var blockades = map[supervisor.EffectKind]blockade{
 		ends: map[string]string{"stop": "succeeded", "SIGTERM": "succeeded"}},
 	supervisor.DoPrepare: {plays: "stop"},
 	supervisor.DoRun: {plays: "stop", alone: true,
-		answers: map[checkpoints.QuestionKind]string{checkpoints.AskBlocker: "run: true",
-			checkpoints.AskCommand: supervisor.RunIt}},
+		answers: map[checkpoints.QuestionKind]string{questions.AskBlocker: "run: true",
+			questions.AskCommand: questions.RunIt}},
 	supervisor.DoDrop: {plays: "document-update-review",
 		env: []string{"MAX_QUICK_WAIT=1"}}, // one look of its script: else it may have gone before its question file is seen
 	supervisor.DoReclaim: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold),
@@ -221,9 +222,13 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 	reached, never, spent := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(never) })
 	var once sync.Once
+	bound := engine.BoundOf(kind)
 	d.Instead(func(f supervisor.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
 		switch {
 		case f.Do == kind:
+			if bound.Ends { // what it did not end would write into folders that are being removed
+				t.Cleanup(func() { act(context.WithoutCancel(t.Context())) })
+			}
 			return func(ctx context.Context) engine.Result {
 				once.Do(func() { close(reached) })
 				if end == "stop heard" {
@@ -245,8 +250,7 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 		}
 		return act
 	})
-	haste, bound := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second},
-		engine.BoundOf(kind)
+	haste := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second}
 	if bound.Ends || bound.Kills {
 		haste.Ends = 50 * time.Millisecond
 	}
@@ -350,5 +354,55 @@ func (d *testBench) alter(run string, change func(*supervisor.Run, *supervisor.Q
 	if err := d.store.Commit(d.t.Context(),
 		checkpoints.Change{Run: &r, Questions: []*supervisor.Question{&q}, Event: event}); err != nil {
 		d.t.Fatal(err)
+	}
+}
+
+// All that a slow command of --notify is still to be told at the end of a supervisor has one time in common. What it was
+// not told of is said, and the next supervisor tells it of what is open then.
+func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
+	d := newTestBench(t)
+	s, err := examples.Load("ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.SetHaste(engine.Haste{Before: time.Hour, After: time.Hour, Told: time.Millisecond})
+	var told []string
+	d.Announce = func(ctx context.Context, _ []string, n supervisor.Notification) error {
+		told = append(told, string(n.Type)+" "+n.Question.ID)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	out, err := d.Start(t.Context(), supervisor.Task{Prompt: s.Prompt, Cwd: t.TempDir(),
+		Config: supervisor.Config{Demo: "ask", Flags: s.ClaudeFlags, Notify: []string{"tell"}}}, supervisor.Park)
+	if err != nil || out.Code != supervisor.ExitParked || len(out.Open()) != 1 {
+		t.Fatalf("exit %d, open %v (%v)", out.Code, out.Open(), err)
+	}
+	q := out.Open()[0].ID
+	if want := []string{"question " + q}; !slices.Equal(told, want) {
+		t.Errorf("begun to tell is %q, want %q: no time was left for the rest", told, want)
+	}
+	var said []string
+	for _, n := range d.ns {
+		if strings.Contains(n.Text, "--notify command failed") {
+			said = append(said, n.Text)
+		}
+	}
+	if len(said) != 2 || !strings.HasSuffix(said[0], "it may not have told of "+q) ||
+		!strings.HasSuffix(said[1], "it was not told how the run is left") {
+		t.Errorf("said is %q", said)
+	}
+	d.Announce = func(_ context.Context, _ []string, n supervisor.Notification) error {
+		if told = append(told, string(n.Type)); n.Question != nil {
+			told[len(told)-1] += " " + n.Question.ID
+		}
+		return nil
+	}
+	told = nil
+	d.SetHaste(engine.Haste{Before: time.Hour, After: time.Hour, Told: time.Hour})
+	if _, err := d.Resume(t.Context(), out.Run.ID, engine.ResumeOptions{Policy: supervisor.Park}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"question " + q, "run_done"}; !slices.Equal(told, want) {
+		t.Errorf("the next supervisor tells %q, want %q", told, want)
 	}
 }

@@ -93,7 +93,10 @@ type Waker interface {
 // Files are what the engine reads at once of what agents name. A read may hang: the disk is given a moment only.
 type Files interface {
 	// Look gives what a person is shown of a call.
-	Look(tool string, input json.RawMessage, cwd string) supervisor.CallView
+	Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView
+
+	// Stat reports, as an error, that nothing is at a path.
+	Stat(path string) error
 
 	// Locate gives a path as its links lead.
 	Locate(path, cwd string) string
@@ -136,9 +139,10 @@ type Machine interface {
 // Executors do the effects that need more of the machine than a process or a question file. Each may block until ctx
 // ends, and gives what it has found; none may be nil.
 type Executors struct {
-	// Survey writes the checkpoint of an ended launch. unread is what its agent said last and nobody has saved.
+	// Survey writes the checkpoint of an ended launch. unread is what its agent said last and nobody has saved; c reads
+	// it.
 	Survey func(ctx context.Context, s supervisor.State, f supervisor.Effect,
-		r supervisor.SignalReader) (b supervisor.Surveyed, unread []signals.Signal)
+		c *supervisor.Listener) (b supervisor.Surveyed, unread []signals.Signal)
 
 	// Confirm looks in the transcript whether a delivery had reached the conversation.
 	Confirm func(context.Context, supervisor.State, supervisor.Effect) supervisor.Confirmed

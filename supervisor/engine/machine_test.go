@@ -74,7 +74,6 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 			defer d.mu.Unlock()
 			d.ns = append(d.ns, n)
 		},
-		Choose: func(_ *supervisor.Question, typed string) (string, error) { return typed, nil },
 	})
 	return d
 }

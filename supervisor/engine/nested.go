@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // notesNamed gives the questions of runs inside agents their ids, and the answers that were given in advance. Those
@@ -18,7 +18,7 @@ func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed
 		if all == nil {
 			all = supervisor.NotesNamed{}
 		}
-		named := e.naming(n.Agent, checkpoints.AskDelegation,
+		named := e.naming(n.Agent, questions.AskDelegation,
 			[]signals.Question{supervisor.DelegationQuestion(nest.Work)}, "")
 		named.Child = nest.Agent
 		all[n.Seq] = named

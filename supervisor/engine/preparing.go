@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 
-	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // prepare does what an answer needs before it is said.
@@ -17,15 +17,12 @@ func (e *engine) prepare(f supervisor.Effect) func(context.Context) result {
 // preparedFor gives what an answer needs from outside before it is said, whatever is found on disk.
 func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	b := supervisor.Prepared{Question: first.ID}
-	if first.Kind != checkpoints.AskBlocker {
-		return b
-	}
-	r := supervisor.Resolve(first)
+	r := questions.Resolve(first)
 	if r.Asks() {
-		kind, asked := r.FurtherQuestion(first, e.state.Folder(first.Agent))
+		kind, asked := supervisor.FurtherQuestion(r, first, e.state.Folder(first.Agent))
 		b.Naming = e.naming(first.Agent, kind, []signals.Question{asked}, "")
 	}
-	if r.How == supervisor.DelegateIt {
+	if r.How == questions.DelegateIt {
 		b.Child = e.IDs.Agent()
 	}
 	return b

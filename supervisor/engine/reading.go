@@ -12,7 +12,7 @@ import (
 )
 
 // named gives a signal of an agent what its questions need.
-func (e *engine) named(agent string, s signals.Signal) supervisor.Named {
+func (e *engine) named(agent string, s signals.Signal, from *checkpoints.Subagent) supervisor.Named {
 	if s.Dialect == signals.Escalated && len(s.Questions) == 0 {
 		s = e.fromFile(s)
 	}
@@ -21,7 +21,7 @@ func (e *engine) named(agent string, s signals.Signal) supervisor.Named {
 		s.Questions = []signals.Question{supervisor.QuestionLeft(left.Question)}
 	}
 	kind, qs := supervisor.ParseQuestions(s)
-	return supervisor.Named{Signal: s, Kept: kept, Naming: e.naming(agent, kind, qs, "")}
+	return supervisor.Named{Signal: s, Kept: kept, From: from, Naming: e.naming(agent, kind, qs, "")}
 }
 
 // fromFile gives an escalation (000) the questions of its file. One that cannot be read is a question all the same.

@@ -14,16 +14,24 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
-// releaseDatabase was made by the program as it was before events applied themselves: e2e TestRunsOfAnEarlierRelease
-// says how.
-const releaseDatabase = "../../checkpoints/testdata/release.db.gz"
-
-// The history of that release still gives its records: every event is read, and means what it meant.
+// The history that the program has written at two commits still gives its records: every event is read, and means what
+// it meant. e2e TestRunsOfAnEarlierRelease says how the databases were made.
 func TestTheHistoryOfAnEarlierReleaseFoldsToItsRecords(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, database := range []string{"release.db.gz", "ae20620.db.gz"} {
+		t.Run(database, func(t *testing.T) { foldsToItsRecords(t, "../../checkpoints/testdata/"+database, kinds) })
+	}
+	if len(kinds) < 45 {
+		t.Errorf("only %d kinds of event are in it", len(kinds))
+	}
+}
+
+func foldsToItsRecords(t *testing.T, database string, kinds map[string]bool) {
 	dirs := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
-	unzip(t, releaseDatabase, dirs.Database())
+	unzip(t, database, dirs.Database())
 	store, err := checkpoints.Open(dirs)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +41,6 @@ func TestTheHistoryOfAnEarlierReleaseFoldsToItsRecords(t *testing.T) {
 	if err != nil || len(runs) < 40 {
 		t.Fatalf("%d runs (%v)", len(runs), err)
 	}
-	kinds := map[string]bool{}
 	for _, r := range runs {
 		l, err := store.Load(t.Context(), r.ID)
 		if err != nil {
@@ -64,13 +71,11 @@ func TestTheHistoryOfAnEarlierReleaseFoldsToItsRecords(t *testing.T) {
 			t.Errorf("run %s: -records +history\n%s", r.ID, diff)
 		}
 	}
-	if len(kinds) < 40 {
-		t.Errorf("only %d kinds of event are in it", len(kinds))
-	}
 }
 
-// isWorded reports whether it is a text that the program words itself, what an agent was told or the context of a
-// question whether a child may start: the release before may have put it in other words.
+// isWorded reports whether it is a text that the program words itself, what an agent was told, the context of a
+// question whether a child may start or of one of an MCP server, or whether a command may run: the release before may
+// have put it in other words.
 func isWorded(p cmp.Path) bool {
 	key, ok := p.Last().(cmp.MapIndex)
 	if !ok {
@@ -78,22 +83,31 @@ func isWorded(p cmp.Path) bool {
 	}
 	switch key.Key().String() {
 	case "text":
-		return strings.Contains(p.GoString(), `"Deliveries"`)
+		return strings.Contains(p.GoString(), `"Deliveries"`) || ofKind(p, questions.AskCommand)
 	case "context":
-		question, _ := p.Index(-2).Values()
-		for question.Kind() == reflect.Interface {
-			question = question.Elem()
-		}
-		return strings.Contains(p.GoString(), `"Questions"`) && question.Kind() == reflect.Map &&
-			question.MapIndex(reflect.ValueOf("child")).IsValid()
+		return ofKind(p, questions.AskDelegation) || ofKind(p, questions.AskElicitation)
 	}
 	return false
 }
 
-// isNewer reports whether it is what records of that release do not have: when a delivery has arrived.
+// ofKind reports whether it is a member of a question of a kind.
+func ofKind(p cmp.Path, kind checkpoints.QuestionKind) bool {
+	question, _ := p.Index(-2).Values()
+	for question.Kind() == reflect.Interface {
+		question = question.Elem()
+	}
+	if !strings.Contains(p.GoString(), `"Questions"`) || question.Kind() != reflect.Map {
+		return false
+	}
+	is := question.MapIndex(reflect.ValueOf("kind"))
+	return is.IsValid() && is.Interface() == string(kind)
+}
+
+// isNewer reports whether it is what records of that release do not have: when a delivery has arrived, and that what an
+// MCP server asked is lost.
 func isNewer(p cmp.Path) bool {
 	key, ok := p.Last().(cmp.MapIndex)
-	return ok && key.Key().String() == "arrived_at"
+	return ok && (key.Key().String() == "arrived_at" || key.Key().String() == "lost")
 }
 
 func isReason(p cmp.Path) bool {
@@ -103,9 +117,11 @@ func isReason(p cmp.Path) bool {
 	})
 }
 
-var timeInReason = regexp.MustCompile(`\d\d:\d\d UTC|\d{4}-\d\d-\d\dT[\d:.]+Z`)
+var timeInReason = regexp.MustCompile(
+	`\d\d:\d\d UTC|\d{4}-\d\d-\d\dT[\d:.]+Z|Run (this command )?now, as you, in .*`)
 
-// sameButForTimes reports whether reasons are the same: the release before wrote their times in another way.
+// sameButForTimes reports whether reasons are the same: the releases before wrote their times, and the question whether
+// a command may run, in other ways.
 func sameButForTimes(a, b string) bool {
 	return timeInReason.ReplaceAllString(a, "TIME") == timeInReason.ReplaceAllString(b, "TIME")
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 )
 
@@ -13,7 +14,7 @@ func resets(f procs.Failure, now time.Time) *time.Time {
 	if !supervisor.IsLimit(f) {
 		return nil
 	}
-	if at, ok := procs.ResetTime(f.Reset, now.Local()); ok {
+	if at, ok := claude.ResetTime(f.Reset, now.Local()); ok {
 		at = at.UTC()
 		return &at
 	}

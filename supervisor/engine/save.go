@@ -58,7 +58,7 @@ func (e *engine) mayLeave(s supervisor.State) bool {
 }
 
 // applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken
-// first.
+// first; whether the supervisor leaves is then decided again, with another look into the folders of answer files.
 func (e *engine) applyAll(ctx context.Context, happened []happening) error {
 	for {
 		err := e.once(ctx, happened)
@@ -68,10 +68,19 @@ func (e *engine) applyAll(ctx context.Context, happened []happening) error {
 		if err := e.takeInbox(ctx); err != nil {
 			return err
 		}
+		happened = slices.DeleteFunc(happened, leaves)
 		for i := range happened {
 			happened[i].next = nil // it goes on from another state now
 		}
 	}
+}
+
+func leaves(h happening) bool {
+	if h.event == nil {
+		return false
+	}
+	_, left := h.event.Event.(supervisor.Left)
+	return left
 }
 
 // once tries to take events; checkpoints.ErrInboxMoved if the inbox has to be looked at before.

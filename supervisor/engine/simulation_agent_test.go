@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
@@ -50,6 +51,9 @@ func (p *simProcess) act() {
 		p.turn.over = true
 		return
 	}
+	if p.again() {
+		return
+	}
 	choice := w.rng.IntN(24)
 	if w.nature.tree && w.one(4) {
 		choice = 7
@@ -76,7 +80,7 @@ func (p *simProcess) act() {
 		p.delegates()
 	case 8, 9:
 		if w.one(4) {
-			p.call(serverTool, string(text.JSON(procs.Elicitation{Server: "shop", Message: "Choose", Mode: "form",
+			p.call(serverTool, string(text.JSON(claude.Elicitation{Server: "shop", Message: "Choose", Mode: "form",
 				Schema: fmt.Appendf(nil, `{"required":["a"],"properties":{"a":{"type":"string","title":"Which of %s"}}}`,
 					w.id("T"))})))
 			break
@@ -201,6 +205,38 @@ func (p *simProcess) answered(in simInput) {
 		result.Parent = c.from.ToolUse
 	}
 	p.keep(talkEntry{sub: c.from != nil, call: c.toolUse, answered: true, read: result.Text, said: result})
+}
+
+// hooked reports whether this is a world in which the person has a hook. The seeds of the others stay as they are.
+func (w *simulation) hooked() bool { return w.seed%8 == 5 }
+
+func (w *simulation) hookAnswers() {
+	if p := w.process(); p != nil {
+		p.hookAnswers()
+	}
+}
+
+// hookAnswers has a hook of the person's own decide about a call: claude takes its request back, and goes on. Not every
+// release says in the result that it was one.
+func (p *simProcess) hookAnswers() {
+	i := slices.IndexFunc(p.calls, func(c simCall) bool { return !c.served && c.name != serverTool })
+	if i < 0 {
+		return
+	}
+	c := p.calls[i]
+	p.calls = slices.Delete(slices.Clone(p.calls), i, i+1)
+	p.w.truth.withdrawn[c.request] = true
+	p.say(procs.AskCancelled{Request: c.request})
+	result := procs.ToolResult{ToolUse: c.toolUse, Text: "by a hook"}
+	if p.w.one(3) {
+		p.w.tell("     the release does not say who has answered")
+	} else {
+		result.Hook = &procs.HookDecision{Accepted: p.w.one(2), Text: "a hook says no"}
+	}
+	if c.from != nil {
+		result.Parent = c.from.ToolUse
+	}
+	p.keep(talkEntry{sub: c.from != nil, call: c.toolUse, answered: true, said: result})
 }
 
 // serverTool is a tool of an MCP server of the person's own. What the server asks in a call stands for its input.

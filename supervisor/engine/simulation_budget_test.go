@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // What a request to the API uses in this world.
@@ -93,7 +94,7 @@ func (w *simulation) decidesBudget(q *supervisor.Question) string {
 	case 1:
 		return stopIt
 	}
-	return "raise +" + map[string]string{supervisor.BudgetCost: "2", "tokens": "100k", "time": "1h",
+	return "raise +" + map[string]string{questions.BudgetCost: "2", "tokens": "100k", "time": "1h",
 		"turns": "100"}[q.Exceeded.What]
 }
 
@@ -171,10 +172,28 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 	return ""
 }
 
-// endsFromAbove reports whether an agent is about to end because of one above it.
+// endsFromAbove reports whether an agent is about to end because of one above it: not because of a group that waits for
+// it, nor of one that is stopped alone, if another above that goes on.
 func endsFromAbove(s supervisor.State, a *supervisor.Agent) bool {
+	for p := s.Agents[a.Parent]; p != nil; a, p = p, s.Agents[p.Parent] {
+		alone := p.StopOnly && continuesAbove(s, p)
+		if p.Status.Ended() || p.StopWanted != "" && !alone && !(p.Group && neededBy(s, p, a)) {
+			return true
+		}
+	}
+	return false
+}
+
+// neededBy reports whether a group waits for a child, or for one that comes after it.
+func neededBy(s supervisor.State, group, c *supervisor.Agent) bool {
+	return waitedFor(c) || slices.ContainsFunc(s.Children(group.ID), func(o *supervisor.Agent) bool {
+		return !o.Status.Ended() && comesBefore(s, c, o) && neededBy(s, group, o)
+	})
+}
+
+func continuesAbove(s supervisor.State, a *supervisor.Agent) bool {
 	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
-		if a.Status.Ended() || a.StopWanted != "" {
+		if !a.Status.Ended() && a.StopWanted == "" {
 			return true
 		}
 	}
@@ -194,7 +213,7 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happ
 	for id := range after.Agents {
 		open := after.FindQuestionsOf(id,
 			func(q *supervisor.Question) bool {
-				return q.Kind == checkpoints.AskBudget && q.State == checkpoints.QuestionOpen
+				return q.Kind == questions.AskBudget && q.State == checkpoints.QuestionOpen
 			})
 		switch {
 		case len(open) > 1:
@@ -223,7 +242,7 @@ func limitsAreKept(_ *simulation, before, after supervisor.State, e supervisor.H
 // useIsCounted compares what the records say with what the processes have done.
 func useIsCounted(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	b, ok := e.Event.(supervisor.TurnEnded)
-	if !ok || after.Execs() {
+	if !ok || !after.Abilities().ReportsUsage {
 		return ""
 	}
 	if a := after.Agents[b.Agent]; a.Turns > w.truth.requests[a.ID] {

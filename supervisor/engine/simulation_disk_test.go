@@ -17,7 +17,8 @@ type simDisk struct {
 	kept   supervisor.State // the records
 	events []checkpoints.Event
 	inbox  []supervisor.InboxEntry
-	lazily []simKept // what it held before each change that waited for no disk, since one that did
+	lazily []simKept   // what it held before each change that waited for no disk, since one that did
+	read   map[any]any // by record: itself, as it is written and read
 }
 
 // A simKept is what the disk held at a moment.
@@ -106,32 +107,38 @@ func (d *simDisk) load() supervisor.State {
 // loaded gives the records through their written form.
 func (d *simDisk) loaded() checkpoints.Loaded {
 	l := checkpoints.Loaded{
-		Run: *again(d.kept.Run), Agents: map[string]*supervisor.Agent{}, LastEvent: int64(len(d.events)), Taken: d.kept.Taken,
+		Run: *again(d, d.kept.Run), Agents: map[string]*supervisor.Agent{}, LastEvent: int64(len(d.events)),
+		Taken: d.kept.Taken,
 	}
 	for id, a := range d.kept.Agents {
-		l.Agents[id] = again(a)
+		l.Agents[id] = again(d, a)
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.kept.Launches)) {
 		for _, launch := range d.kept.Launches[id] {
-			l.Launches = append(l.Launches, again(launch))
+			l.Launches = append(l.Launches, again(d, launch))
 		}
 	}
 	for _, q := range d.questions(func(*supervisor.Question) bool { return true }) {
-		l.Questions = append(l.Questions, again(q))
+		l.Questions = append(l.Questions, again(d, q))
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.kept.Deliveries)) {
-		l.Deliveries = append(l.Deliveries, again(d.kept.Deliveries[id]))
+		l.Deliveries = append(l.Deliveries, again(d, d.kept.Deliveries[id]))
 	}
 	return l
 }
 
-// again gives a record as it is written and read.
-func again[T any](record *T) *T {
-	read := new(T)
-	if err := json.Unmarshal(text.JSON(record), read); err != nil {
-		panic(err)
+// again gives a record as it is written and read, which is the same each time: no record is ever changed.
+func again[T any](d *simDisk, record *T) *T {
+	read, ok := d.read[record].(*T)
+	if !ok {
+		read = new(T)
+		if err := json.Unmarshal(text.JSON(record), read); err != nil {
+			panic(err)
+		}
+		d.read[record] = read
 	}
-	return read
+	c := *read
+	return &c
 }
 
 // unread gives the notes that no supervisor has taken, with a Seq over after.

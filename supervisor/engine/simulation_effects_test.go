@@ -25,7 +25,7 @@ func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Mess
 		}
 		started := e.w.exec(s, a, l)
 		started.read = read
-		if s.Execs() {
+		if !s.Abilities().TakesInput {
 			started.isGiven(s.PromptOf(agent, l.N))
 		}
 		p = simHandle{e, started}
@@ -140,7 +140,7 @@ func (e *simEngine) executors() Executors {
 
 // transcript gives the conversation that a launch was in; nil if it left none, as a command does.
 func (e *simEngine) transcript(a *supervisor.Agent, l *supervisor.Launch) *talk {
-	if e.real.state.Execs() {
+	if !e.real.state.Abilities().KeepsTranscript {
 		return nil
 	}
 	if l.Transcript != "" {
@@ -156,7 +156,7 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.
 		switch t := e.transcript(a, l); {
 		case t == nil:
 		case d.Tool != nil:
-			b.Found = t.answered(d.Tool.ToolUse)
+			b.Found, b.Hook = t.answered(d.Tool.ToolUse), t.decided(d.Tool.ToolUse)
 		case d.File != "":
 			b.Found = t.taken(supervisor.InLine(supervisor.AnswersInOne(s.Group(d.Groups[0]))))
 		default:
@@ -167,7 +167,7 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.
 }
 
 func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.Effect,
-	reader supervisor.SignalReader) (b supervisor.Surveyed, found []signals.Signal) {
+	c *supervisor.Listener) (b supervisor.Surveyed, found []signals.Signal) {
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
 	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Prompt() })
 	b = supervisor.Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: "Files you wrote: schema.sql"}
@@ -175,7 +175,7 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 	e.waits(f.Key, func() {
 		t = e.transcript(a, l)
 		for _, q := range s.AskedIn(l) {
-			sub := *q.Tool.From
+			sub := *supervisor.AskedBy(q)
 			sub.Done, sub.Interrupted = "It had read.", t == nil || !t.ended(sub.ToolUse)
 			if b.Subagents == nil {
 				b.Subagents = map[string]checkpoints.Subagent{}
@@ -183,19 +183,27 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 			b.Subagents[q.ID] = sub
 		}
 		if t != nil {
+			for _, call := range s.Undecided(l) {
+				if by := t.decided(call); by != nil {
+					if b.ByHook == nil {
+						b.ByHook = map[string]*procs.HookDecision{}
+					}
+					b.ByHook[call] = by
+				}
+			}
 			t = &talk{entries: slices.Clone(t.entries)}
 		}
 	})
-	if t != nil && !s.Execs() && l.End == supervisor.EndRecover && len(prompts) > 0 {
-		found, b.Whole = t.unheard(prompts, reader) // which looks for question files
+	if t != nil && s.Abilities().KeepsTranscript && l.End == supervisor.EndRecover && len(prompts) > 0 {
+		found, b.After, b.Whole = t.unheard(prompts, c.Signals) // which looks for question files
 	}
 	return b, found
 }
 
 func (e *simEngine) check(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
-	b := supervisor.Checked{Agent: f.Agent}
+	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
 	e.waits(f.Key, func() {
-		if slices.ContainsFunc(supervisor.Due(s.Agents[f.Agent]),
+		if slices.ContainsFunc(supervisor.Due(s.Agents[f.Agent], f.Part),
 			func(d supervisor.Deliverable) bool { return d.Path == neverMade }) {
 			b.Missing = []string{neverMade}
 		}
@@ -220,9 +228,11 @@ func (e *simEngine) runCommand(ctx context.Context, s supervisor.State, f superv
 }
 
 // Look, Locate and Keep are of the files that agents name.
-func (e *simEngine) Look(tool string, input json.RawMessage, _ string) supervisor.CallView {
+func (e *simEngine) Look(tool string, input json.RawMessage, _ supervisor.CallSite) supervisor.CallView {
 	return seen(tool, input)
 }
+func (e *simEngine) Stat(string) error { return nil }
+
 func (e *simEngine) Locate(path, _ string) string { return path }
 
 // Keep finds no checkpoint.
@@ -241,8 +251,8 @@ func (e *simEngine) Askers(run string, f *checkpoints.QuestionFile) (found []sup
 	return found, nil
 }
 
-// Printed reports whether an agent has named a question file.
+// Printed reports whether an agent has named a question file. A command prints nothing of it.
 func (e *simEngine) Printed(_, agent, id string) bool {
 	defer e.w.enter()()
-	return e.w.folders.askers[id] == agent
+	return e.w.folders.askers[id] == agent && !(e.w.startsOver() && !e.real.state.Abilities().TakesInput)
 }

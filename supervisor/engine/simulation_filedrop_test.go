@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -17,6 +18,8 @@ import (
 type simFolders struct {
 	w       *simulation
 	pending map[string]string      // question files of scripts: their text, by id
+	written map[string]time.Time   // when
+	lost    map[string]string      // by agent: the text in which its script asked that is gone, and has no answer
 	askers  map[string]string      // the agents whose scripts have written them
 	answers map[string]string      // answer files
 	late    map[string]bool        // answer files that were put there while the engine's present save was under way
@@ -27,7 +30,7 @@ type simFolders struct {
 
 func newSimFolders(w *simulation) *simFolders {
 	return &simFolders{w: w, pending: map[string]string{}, askers: map[string]string{}, answers: map[string]string{},
-		late: map[string]bool{}, seen: map[string]string{}}
+		late: map[string]bool{}, seen: map[string]string{}, written: map[string]time.Time{}, lost: map[string]string{}}
 }
 
 // reopened is the file drop of a new supervisor.
@@ -193,7 +196,7 @@ func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
 	if !there {
 		return nil, fs.ErrNotExist
 	}
-	return &checkpoints.QuestionFile{ID: id, Question: text}, nil
+	return &checkpoints.QuestionFile{ID: id, Question: text, WrittenAt: d.written[id]}, nil
 }
 
 // Answer writes an answer for a script.
@@ -230,6 +233,26 @@ type simScript struct {
 	patient     bool // it looks until it has its answer, or nobody is asked any more
 }
 
+// startsOver reports whether this is a world in which scripts that were lost are run again. The seeds of the others
+// stay as they are.
+func (w *simulation) startsOver() bool { return w.seed%8 == 3 }
+
+// loses takes note of the script that dies with its process.
+func (d *simFolders) loses(p *simProcess) {
+	if text, asks := d.pending[p.script.id]; asks && d.w.startsOver() {
+		d.lost[p.agent] = text
+	}
+}
+
+// again runs the script once more that was lost, and reports that.
+func (p *simProcess) again() bool {
+	if p.w.folders.lost[p.agent] == "" || !p.w.one(2) {
+		return false
+	}
+	p.waitsForFile()
+	return true
+}
+
 // waitsForFile lets a script ask by a file.
 func (p *simProcess) waitsForFile() {
 	id := fmt.Sprintf("workflow_%d", p.w.rng.IntN(1<<30))
@@ -240,7 +263,11 @@ func (p *simProcess) waitsForFile() {
 		}})
 	}
 	p.w.folders.askers[id] = p.agent
-	p.w.folders.pending[id] = "Which file of " + p.w.id("T")
+	text := p.w.folders.lost[p.agent]
+	if delete(p.w.folders.lost, p.agent); text == "" {
+		text = "Which file of " + p.w.id("T")
+	}
+	p.w.folders.pending[id], p.w.folders.written[id] = text, p.w.now()
 	p.script = s
 }
 

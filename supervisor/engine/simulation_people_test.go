@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // nature is how this world is, apart from what happens in it.
@@ -53,7 +54,7 @@ func newNature(w *simulation) nature {
 			supervisor.Preset{Key: "Choice", Value: "the first"}, supervisor.Preset{Key: "missing_info", Value: giveUp}))
 	}
 	chance := w.rng.IntN(20)
-	if len(n.config.Exec) > 0 {
+	if !n.config.Abilities().TakesFlags {
 		chance = max(chance, 2) // a command has no flags, and is never the wrong program
 		if chance == 3 {
 			chance++
@@ -214,8 +215,11 @@ func (w *simulation) drawn() bool {
 // disturbance lets somebody interfere.
 func (w *simulation) disturbance() {
 	d := disturbances[w.rng.IntN(len(disturbances))]
-	if w.snapshots() && w.one(4) {
+	switch {
+	case w.snapshots() && w.one(4):
 		d = pick(w, leaseDisturbances...)
+	case w.hooked() && w.one(8):
+		d.name, d.do = "a hook of the person's own answers", (*simulation).hookAnswers
 	}
 	if !w.drawn() {
 		return
@@ -337,24 +341,24 @@ func (w *simulation) answer() bool {
 	q := pick(w, open...)
 	n := supervisor.InboxEntry{Question: q.ID, By: "a test", Value: w.id("V")}
 	switch {
-	case q.Kind == checkpoints.AskPermission && !w.one(3):
+	case q.Kind == questions.AskPermission && !w.one(3):
 		n.Value = supervisor.Allow
-	case q.Kind == checkpoints.AskPermission:
+	case q.Kind == questions.AskPermission:
 		n.Value = supervisor.Deny + " " + n.Value
-	case q.Kind == checkpoints.AskBlocker && w.one(4):
+	case q.Kind == questions.AskBlocker && w.one(4):
 		n.Value = giveUp
-	case q.Kind == checkpoints.AskDelegation:
+	case q.Kind == questions.AskDelegation:
 		n.Value = w.decides(n.Value)
-	case q.Kind == checkpoints.AskBudget:
+	case q.Kind == questions.AskBudget:
 		n.Value = w.decidesBudget(q)
-	case q.Kind == checkpoints.AskOverrun && w.one(2):
+	case q.Kind == questions.AskOverrun && w.one(2):
 		n.Value = pick(w, "reduce: ", "delegate: ", "") + n.Value
-	case q.Kind == checkpoints.AskBlocker && w.one(5):
-		n.Value = supervisor.DelegateIt
-	case q.Kind == checkpoints.AskBlocker && w.one(3):
-		n.Value = supervisor.RunCommand + ": make " + n.Value
-	case q.Kind == checkpoints.AskCommand:
-		n.Value = pick(w, supervisor.RunIt, supervisor.RunIt, leaveIt)
+	case q.Kind == questions.AskBlocker && w.one(5):
+		n.Value = questions.DelegateIt
+	case q.Kind == questions.AskBlocker && w.one(3):
+		n.Value = questions.RunCommand + ": make " + n.Value
+	case q.Kind == questions.AskCommand:
+		n.Value = pick(w, questions.RunIt, questions.RunIt, leaveIt)
 	case w.one(6):
 		n.Value, n.Skip = "", true
 	}
@@ -393,16 +397,16 @@ func (w *simulation) change() {
 	given := w.disk.questions(func(q *supervisor.Question) bool {
 		old, given := w.truth.given[q.ID]
 		return given && !old.Skip && old.Value != supervisor.Allow &&
-			old.Value != giveUp && q.Kind != checkpoints.AskCommand &&
-			q.Kind != checkpoints.AskBudget && q.Kind != checkpoints.AskOverrun
+			old.Value != giveUp && q.Kind != questions.AskCommand &&
+			q.Kind != questions.AskBudget && q.Kind != questions.AskOverrun
 	})
 	if len(given) > 0 {
 		q := pick(w, given...)
 		n := supervisor.InboxEntry{Question: q.ID, By: "another test", Value: w.id("V")}
 		switch q.Kind {
-		case checkpoints.AskPermission:
+		case questions.AskPermission:
 			n.Value = supervisor.Deny + " " + n.Value
-		case checkpoints.AskDelegation:
+		case questions.AskDelegation:
 			n.Value = w.decides(n.Value)
 		}
 		w.gives(supervisor.EntryChange, n)

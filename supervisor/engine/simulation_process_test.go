@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 )
 
@@ -92,7 +93,7 @@ func (w *simulation) exec(s supervisor.State, a *supervisor.Agent, l *supervisor
 		w: w, agent: a.ID, launch: l.N, pid: w.ids, resume: l.Resume, without: a.Without, talk: t,
 		doomed: w.one(5), asking: map[string]bool{}, shareUSD: l.ShareUSD, maxTurns: l.MaxTurns,
 	}
-	if a.From != "" && !s.Begun(a.ID) && !s.Execs() {
+	if a.From != "" && !s.Begun(a.ID) && s.Abilities().Resumes {
 		p.fork = a.From
 	}
 	w.processes = append(slices.DeleteFunc(w.processes, func(p *simProcess) bool { return p.dead && len(p.out) == 0 }), p)
@@ -265,12 +266,19 @@ func (p *simProcess) beginTurn() {
 	p.woken = false
 	p.say(procs.Init{SessionID: p.talk.session, Version: p.w.nature.version})
 	p.keep(talkEntry{read: "a task has ended"})
+	if len(p.talk.entries)%4 == 0 {
+		p.say(procs.Peer{From: "another session", Text: "hello"})
+	}
 }
 
 // absorb takes what has been said meanwhile into the running turn.
 func (p *simProcess) absorb() {
 	for _, in := range p.queue {
 		p.say(procs.Receipt{UUID: in.uuid, State: "started"})
+		if in.uuid[0]%2 == 1 { // which one a hook of the person's refuses does not matter
+			p.say(procs.PromptRefused{UUID: in.uuid, Reason: "not now"})
+			continue
+		}
 		p.turn.absorbed = append(p.turn.absorbed, in.uuid)
 		p.keep(talkEntry{uuid: in.uuid, read: in.text})
 		p.told(in.text)
@@ -335,7 +343,7 @@ func (p *simProcess) endTurn(r procs.Result) {
 	p.calls = slices.DeleteFunc(p.calls, func(c simCall) bool { return c.from == nil })
 	p.turn, p.script, p.nested, p.gate = nil, nil, nil, ""
 	state := "completed"
-	if procs.Classify(r, nil).Kind != "" {
+	if claude.Classify(r, nil).Kind != "" {
 		state = "cancelled"
 	}
 	receipt := func(uuid string) {
@@ -443,6 +451,9 @@ func (p *simProcess) exit(x procs.Exit) {
 		return
 	}
 	p.dead = true
+	if p.script != nil {
+		p.w.folders.loses(p)
+	}
 	x = p.lastBill(x)
 	p.talk.written = len(p.talk.entries)
 	p.w.tell("     process %d ends: exit %d %s", p.launch, x.Code, x.Signal)

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -59,14 +60,22 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 	if e.read == "" || strings.HasPrefix(e.read, notStartedText) { // who asks again in the same words is told the same
 		return
 	}
+	for id, n := range t.given {
+		if q := w.disk.kept.Questions[id]; q != nil && q.AnsweredBy == supervisor.ByHook && word(n) != "" && !n.AllLike {
+			w.must("what a hook has answered is not answered again", !strings.Contains(e.read, word(n)), "%q for %s",
+				n.Value, id)
+		}
+	}
 	for old, q := range t.replaced {
 		w.must("what is delivered is the answer acknowledged last", !strings.Contains(e.read, old), "%q for %s", old, q)
 	}
 	again := strings.Contains(e.read, "\nIt is gone.")
 	for _, n := range t.given {
-		if v := word(n); v != "" && strings.Contains(e.read, v) {
+		v := word(n)
+		has := func(read string) bool { return v != "" && strings.Contains(withoutCommand(read, v), v) }
+		if has(e.read) {
 			says := func(o talkEntry) bool {
-				return strings.Contains(o.read, v) && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
+				return has(o.read) && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
 			}
 			times, most := in.count(says), answeredSo(w.disk.kept, in.agent, n)
 			if n.AllLike { // also who had asked in the conversation that its own begins with
@@ -87,12 +96,29 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 	}
 }
 
-// answeredSo counts the questions of an agent that have an answer: several, if it was given for all that are alike.
+// withoutCommand leaves out what is said of a child for which a command runs, or is asked about: it names the command
+// that its answer wants, and tells nobody that answer.
+func withoutCommand(read, word string) string {
+	return strings.ReplaceAll(read, ": make "+word, "") // what is told of the answer has it in backquotes
+}
+
+// answeredSo counts how often an agent may read an answer: several questions have it, if it was given for all that are
+// alike; and a script that starts over is given what the agent was told by a prompt.
 func answeredSo(s supervisor.State, agent string, n supervisor.InboxEntry) int {
 	if !n.AllLike {
-		return 1
+		return 1 + len(s.FindQuestionsOf(agent, func(q *supervisor.Question) bool {
+			before := s.Questions[q.Like]
+			return q.File != nil && before != nil && before.File != nil && q.Answer == n.Value && told(s, before)
+		}))
 	}
 	return len(s.FindQuestionsOf(agent, func(q *supervisor.Question) bool { return q.Answer == n.Value }))
+}
+
+// told reports whether an agent was told the answer to a question by a prompt.
+func told(s supervisor.State, q *supervisor.Question) bool {
+	return len(s.FindDeliveries(q.Agent, func(v *supervisor.Delivery) bool {
+		return v.Prompt() && v.State != checkpoints.DeliveryDropped && slices.Contains(v.Groups, q.Group)
+	})) > 0
 }
 
 // readsOfQuestion counts by the question, since not every answer can be told from another: a prompt says of each
@@ -110,8 +136,11 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 		}
 	}
 	for word, n := range rows {
-		if strings.Contains(withoutEnds(e.read), word) {
-			times := in.count(func(e talkEntry) bool { return e.call == "" && strings.Contains(withoutEnds(e.read), word) })
+		told := func(read string) bool { // the call in which it fell silent is named by what became of it
+			return strings.Contains(strings.ReplaceAll(withoutEnds(read), "processor time: Write: /work/"+word, ""), word)
+		}
+		if told(e.read) {
+			times := in.count(func(e talkEntry) bool { return e.call == "" && told(e.read) })
 			w.must("a question's answer is told once", times <= n, "%s, asked %d times, told %d times, here by %q",
 				word, n, times, e.read)
 		}
@@ -120,7 +149,7 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 
 // wordOf gives the word by which a question is known.
 func wordOf(q *supervisor.Question) string {
-	if q.Kind == checkpoints.AskPermission {
+	if q.Kind == questions.AskPermission {
 		return wordIn(string(q.Tool.Input))
 	}
 	return wordIn(q.Text)
@@ -133,7 +162,7 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 	}
 	path, given, through := wordIn(string(c.input)), 0, 1
 	for _, q := range w.disk.kept.Questions {
-		if q.Kind == checkpoints.AskPermission && wordOf(q) == path && q.Answer == supervisor.Allow &&
+		if q.Kind == questions.AskPermission && wordOf(q) == path && q.Answer == supervisor.Allow &&
 			q.State != checkpoints.QuestionOpen {
 			given++
 		}
@@ -242,17 +271,22 @@ func (w *simulation) atEnd() {
 		if a.Fault != "" || a.StopWanted != "" || q.State == checkpoints.QuestionWithdrawn || n.Value == giveUp {
 			continue
 		}
+		if q.AnsweredBy == supervisor.ByHook {
+			w.must("the record says of an answer that came after a hook's that it is not used",
+				strings.Contains(q.Remark, "not used"), "%s: %q", id, q.Remark)
+			continue
+		}
 		w.must("an acknowledged answer is delivered", q.State == checkpoints.QuestionDelivered, "%s is %s", id, q.State)
 		w.must("what the record says of an answer is what was acknowledged", q.Answer == n.Value &&
 			q.Skipped == n.Skip, "%q, acknowledged %q", q.Answer, n.Value)
-		if talk == nil || q.Kind == checkpoints.AskCommand || q.Kind == checkpoints.AskBudget ||
-			q.Kind == checkpoints.AskPermission && w.firstOf(a) > 1 {
+		if talk == nil || q.Kind == questions.AskCommand || q.Kind == questions.AskBudget ||
+			q.Kind == questions.AskPermission && w.firstOf(a) > 1 {
 			continue // a conversation that began afterwards has no use for a permission
 		}
-		if q.Kind == checkpoints.AskElicitation {
+		if q.Kind == questions.AskElicitation {
 			continue // it is the server's
 		}
-		if word(n) == "" && q.Tool != nil && q.Tool.Served && q.Kind != checkpoints.AskDelegation {
+		if word(n) == "" && q.Tool != nil && q.Tool.Served && q.Kind != questions.AskDelegation {
 			continue // what such a call returns does not repeat the question
 		}
 		if q.Nested != nil && (q.Skipped || q.Declined || !strings.HasPrefix(q.Answer, supervisor.Approve)) {
@@ -262,7 +296,7 @@ func (w *simulation) atEnd() {
 		if w := word(n); w != "" {
 			v = w
 		}
-		if q.Kind == checkpoints.AskDelegation && q.Child != "" && s.Agents[q.Child] != nil {
+		if q.Kind == questions.AskDelegation && q.Child != "" && s.Agents[q.Child] != nil {
 			v = q.Child // the approval names it, or its end does
 		}
 		if v == noWord {
@@ -277,6 +311,9 @@ func (w *simulation) atEnd() {
 	w.endsWereTold()
 	for _, n := range w.truth.said {
 		a, v := s.Agents[n.Agent], n.Value
+		if a == nil {
+			continue // where the run continues it was never begun
+		}
 		talk := w.talks[a.SessionID]
 		there := func(e talkEntry) bool { return strings.Contains(e.read, v) }
 		if talk == nil || a.Fault != "" || a.StopWanted != "" || w.firstOf(a) > 1 {

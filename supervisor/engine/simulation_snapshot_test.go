@@ -67,11 +67,11 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 	leave := e.w.enter()
 	e.w.lease.holding = true
 	leave()
-	e.waits("capture", func() {
+	e.wait(&simItem{key: "capture", weight: 4, comes: true, do: func() { // the engine goes on with what was held back
 		if e.w.one(6) {
 			b.Problem = "no space left on device"
 		}
-	})
+	}})
 	leave = e.w.enter()
 	e.w.lease.holding = false
 	leave()
@@ -142,6 +142,7 @@ var leaseDisturbances = []struct {
 		if w.engine != nil && w.disk.kept.Run != nil && w.lease.over == nil {
 			w.lease.epoch++
 			w.lease.over = &checkpoints.TakenOver{Epoch: w.lease.epoch, By: "another machine", At: w.now(), In: "/snapshots"}
+			w.lease.waited = 0
 			if w.one(2) { // else it finds out by itself
 				w.leaseTell()
 			}
@@ -171,7 +172,7 @@ func (w *simulation) leaseMoves(moves []move) []move {
 // leaseAtRest is what holds where nothing moves. It lets time pass where somebody looks again after a while, and reports
 // that.
 func (w *simulation) leaseAtRest() bool {
-	if w.engine == nil || w.disk.kept.Run == nil {
+	if w.engine == nil || w.disk.kept.Run == nil || !w.snapshots() {
 		return false
 	}
 	snapshots := w.disk.kept.Run.Snapshots

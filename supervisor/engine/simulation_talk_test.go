@@ -39,17 +39,27 @@ type talkEntry struct {
 	ends     string        // the call that started the subagent which this is the last word of
 }
 
-// has reports whether a prompt is in the conversation: procs.ReceivedIn.
+// has reports whether a prompt is in the conversation: claude.ReceivedIn.
 func (t *talk) has(uuid string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.uuid == uuid })
 }
 
-// answered reports whether a person's answer to a call is in it: procs.AnsweredIn.
+// answered reports whether a person's answer to a call is in it: claude.AnsweredIn.
 func (t *talk) answered(toolUse string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.call == toolUse && e.answered })
 }
 
-// taken reports whether a script has printed the answer that it took: procs.TakenIn.
+// decided gives what a hook has decided about a call: claude.HookDecidedIn.
+func (t *talk) decided(toolUse string) (by *procs.HookDecision) {
+	for _, e := range t.entries {
+		if r, ok := e.said.(procs.ToolResult); ok && r.ToolUse == toolUse && r.Hook != nil {
+			by = r.Hook
+		}
+	}
+	return by
+}
+
+// taken reports whether a script has printed the answer that it took: claude.TakenIn.
 func (t *talk) taken(answer string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool {
 		result, ok := e.said.(procs.ToolResult)
@@ -62,9 +72,9 @@ func (t *talk) ended(toolUse string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.ends == toolUse })
 }
 
-// unheard is the function of the same name over procs.SaidAfter.
-func (t *talk) unheard(prompts []*supervisor.Delivery, h supervisor.SignalReader) (found []signals.Signal, whole bool) {
-	prompt := ""
+// unheard is the function of the same name over claude.SaidAfter.
+func (t *talk) unheard(prompts []*supervisor.Delivery, h supervisor.SignalReader) (found []signals.Signal,
+	prompt string, whole bool) {
 	for _, d := range prompts {
 		if t.has(d.UUID) {
 			prompt = d.UUID
@@ -86,7 +96,7 @@ func (t *talk) unheard(prompts []*supervisor.Delivery, h supervisor.SignalReader
 	if last := h.Scanner.EndTurn(""); len(last) > 0 {
 		found, whole = append(found, last...), true
 	}
-	return found, whole
+	return found, prompt, whole
 }
 
 // forget loses the end of what a process that is killed has not yet written.

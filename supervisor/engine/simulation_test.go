@@ -5,12 +5,14 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
@@ -77,6 +79,7 @@ func simulate(t *testing.T, s subject, from, n uint64, enough func([]finding) bo
 		found []finding
 		group sync.WaitGroup
 	)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a schedule leaves much behind, and keeps little
 	known := func(rule string) bool {
 		return slices.ContainsFunc(found, func(f finding) bool { return f.rule == rule })
 	}
@@ -107,8 +110,14 @@ func simulate(t *testing.T, s subject, from, n uint64, enough func([]finding) bo
 	return all, found
 }
 
-// play plays a schedule in a bubble of its own, and gives the rule that was broken.
+// overdue is how long a schedule may take on the busiest machine; most take milliseconds.
+const overdue = 5 * time.Minute
+
+// play plays a schedule in a bubble of its own, and gives the rule that was broken. One that hangs is named: of the
+// goroutines that go test prints when the time is up, none says which it is.
 func play(t *testing.T, p plot, s subject, r *reached, trace func(format string, args ...any)) (b *broken) {
+	hangs := time.AfterFunc(overdue, func() { fmt.Fprintf(os.Stderr, "%s=%s has taken %v\n", scheduleVar, p, overdue) })
+	defer hangs.Stop()
 	synctest.Test(t, func(*testing.T) {
 		w := newSimulation(p, s)
 		w.reached, w.trace = r, trace

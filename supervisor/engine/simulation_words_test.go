@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -54,7 +55,7 @@ func seen(tool string, input json.RawMessage) supervisor.CallView {
 	var in struct{ Command string }
 	_ = json.Unmarshal(input, &in)
 	rule, _ := rules.Exactly(tool, in.Command)
-	return supervisor.CallView{What: in.Command, Preview: "command: " + in.Command, Rule: rule}
+	return supervisor.CallView{Headline: calls.Of(tool).Headline(input), Preview: "command: " + in.Command, Rule: rule}
 }
 
 // granted says what a run that came out of a pack file may do without a person; "" if nothing.

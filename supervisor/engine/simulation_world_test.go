@@ -108,7 +108,7 @@ func newSimulation(p plot, s subject) *simulation {
 		plot: p, subject: s, rng: rand.New(rand.NewPCG(p.seed, 1)), talks: map[string]*talk{}, reached: newReached(),
 		begun: time.Now(), truth: newTruth(),
 	}
-	w.disk, w.folders = &simDisk{w: w}, newSimFolders(w)
+	w.disk, w.folders = &simDisk{w: w, read: map[any]any{}}, newSimFolders(w)
 	w.lease = &simLease{changed: make(chan struct{}, 1)}
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
 	w.nature = newNature(w)

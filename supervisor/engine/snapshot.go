@@ -146,6 +146,9 @@ func (e *engine) watchLease(ctx context.Context) {
 			return
 		}
 		now := leaseRead(e.Lease.Check(ctx))
+		if e.hooks.looked != nil {
+			e.hooks.looked()
+		}
 		if ctx.Err() != nil {
 			return
 		}

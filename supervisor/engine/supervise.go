@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 )
 
@@ -23,14 +25,16 @@ type Supervisor struct {
 	Now Clock
 	IDs IDs
 
-	Program    string // its path, absolute: agents may read of their run by it unasked; "": by none
+	Program string // its path, absolute: agents may read of their run by it unasked; "": by none
+	// Toolless reports whether the person's own settings deny agents our tools in a run with that folder; nil: never.
+	Toolless   func(cfg supervisor.Config, cwd string) bool
+	Where      *claude.Whereabouts // of the environment that its processes get; nil: it is not remembered
 	Log        zerolog.Logger
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
 	Tell func(supervisor.Notification) // something happened; in order, after it was saved
 	// the open questions, oldest first, whenever a question changed
-	Open   func([]*supervisor.Question)
-	Choose func(q *supervisor.Question, typed string) (string, error) // what a typed text answers, or why it does not
+	Open func([]*supervisor.Question)
 
 	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds,
 	// while other questions wait for theirs.
@@ -77,7 +81,8 @@ func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervi
 	} else if err := e.apply(ctx, created); err != nil { // it is claimed as a run that is there
 		return supervisor.Outcome{}, err
 	}
-	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Program: s.Program, Policy: policy})
+	return e.supervise(ctx, supervisor.Opened{PID: s.Machine.PID(), Program: s.Program, Policy: policy,
+		Toolless: s.isToolless(t.Config, t.Cwd), Where: s.Where})
 }
 
 // ResumeOptions says how a run is taken over.
@@ -87,6 +92,7 @@ type ResumeOptions struct {
 	Failed bool             // those that failed, or reported so, are tried again; of the run, nothing else that has ended
 	Claude string           // another claude than the run was started with; "": the same
 	Exec   []string         // another command, for a run that runs one in claude's place; nil: the same
+	Cwd    string           // where the run's folder is from now on, absolute; "": where it was
 	Given  supervisor.Given // what the person grants the run from now on, and bounds it by
 
 	Snapshots *supervisor.SnapshotTo // where its snapshots are put from now on; nil: as before
@@ -117,8 +123,13 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 	}
 	return e.supervise(ctx, supervisor.Opened{
 		PID: s.Machine.PID(), Program: s.Program, Policy: how.Policy, Revive: how.Revive, Failed: how.Failed,
-		Claude: how.Claude, Exec: how.Exec, Given: how.Given, Snapshots: how.Snapshots,
+		Claude: how.Claude, Exec: how.Exec, Cwd: how.Cwd, Given: how.Given, Snapshots: how.Snapshots,
+		Toolless: s.isToolless(e.state.Config, cmp.Or(how.Cwd, e.state.Run.Cwd)), Where: s.Where,
 	})
+}
+
+func (s Supervisor) isToolless(cfg supervisor.Config, cwd string) bool {
+	return s.Toolless != nil && s.Toolless(cfg, cwd)
 }
 
 // The hooks of tests. Those that are nil change nothing.
@@ -127,9 +138,11 @@ type hooks struct {
 	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result
 	// before the loop takes what became of it
 	comes func(key string)
-	began func(*engine)
-	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan  func(s supervisor.State, undone []string) supervisor.Parts
+	// before the loop hears what the lease says
+	looked func()
+	began  func(*engine)
+	step   func(supervisor.State, supervisor.Happened) (supervisor.State, error)
+	plan   func(s supervisor.State, undone []string) supervisor.Parts
 	// after a plan was carried out
 	carried func(plan supervisor.Parts, leaving bool)
 }

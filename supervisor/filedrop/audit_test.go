@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestEveryDecisionOfAPersonsIsInTheAuditLog(t *testing.T) {
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	for kind, alone := range map[checkpoints.QuestionKind]bool{
-		checkpoints.AskPermission: true, checkpoints.AskDelegation: true, checkpoints.AskBudget: true,
-		checkpoints.AskCommand: true, checkpoints.AskClarification: false, checkpoints.AskBlocker: false,
+		questions.AskPermission: true, questions.AskDelegation: true, questions.AskBudget: true,
+		questions.AskCommand: true, questions.AskClarification: false, questions.AskBlocker: false,
 	} {
 		q := &supervisor.Question{ID: "q-1", Kind: kind, State: checkpoints.QuestionDelivered}
 		q.AnsweredAt = &at

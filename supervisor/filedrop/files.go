@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file is what a syncer makes of what it sees in the folders.
@@ -28,6 +28,10 @@ func (k *Syncer) read(ctx context.Context, event checkpoints.FileDropEvent) {
 	case checkpoints.FileDropAnswerGone:
 		k.answerGone(ctx, q, event)
 	case checkpoints.FileDropProblem:
+		if q != nil && event.Garbled != "" {
+			k.reject(ctx, event.ID, event.Garbled+"; save it as UTF-8, or answer with: claude-supervise answer "+q.ID+" VALUE")
+			return
+		}
 		k.Mu.Lock()
 		k.Useless[event.ID] = true
 		k.Mu.Unlock()
@@ -93,7 +97,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 	case q == nil: // another run's, or nobody's yet
 		k.See(event.ID, event.Answer)
 		return
-	case polled && (!single || q.State != checkpoints.QuestionOpen || k.taken(q, event.Answer)):
+	case polled && (!single || q.State != checkpoints.QuestionOpen || k.taken(ctx, q, event)):
 		k.See(event.ID, event.Answer) // its script takes it
 		return
 	case q.File != nil && q.State != checkpoints.QuestionOpen &&
@@ -107,7 +111,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		k.reject(ctx, event.ID, "its file holds several questions: answer each with claude-supervise answer")
 		return
 	}
-	value, err := k.choose(q, event.Answer)
+	value, err := k.judge(ctx, q, event.Answer)
 	if err == nil && q.State == checkpoints.QuestionOpen {
 		err = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile})
 	} else if err == nil {
@@ -132,24 +136,19 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 	}
 }
 
-// choose gives what the text of an answer file answers. Where a script has listed options it knows these only, unless
-// its file says otherwise.
-func (k *Syncer) choose(q *supervisor.Question, text string) (string, error) {
-	value, err := k.Choose(q, text)
-	if err == nil && !supervisor.Scripted(q, value) {
-		var labels []string
-		for _, o := range q.Options {
-			labels = append(labels, o.Label)
-		}
-		err = fmt.Errorf("%q is not one of the options that its script knows: %s", value, strings.Join(labels, ", "))
+// judge gives what the text of an answer file answers.
+func (k *Syncer) judge(ctx context.Context, q *supervisor.Question, text string) (string, error) {
+	at, err := k.Client.PlaceOf(ctx, q)
+	if err != nil {
+		return "", err
 	}
-	return value, err
+	return questions.Judge(q, text, at)
 }
 
 // taken reports whether a script may take an answer as it stands in its file.
-func (k *Syncer) taken(q *supervisor.Question, text string) bool {
-	value, err := k.choose(q, text)
-	return err == nil && value == text
+func (k *Syncer) taken(ctx context.Context, q *supervisor.Question, event checkpoints.FileDropEvent) bool {
+	value, err := k.judge(ctx, q, event.Answer)
+	return err == nil && value == event.Answer && !event.Differs
 }
 
 // reject says why an answer file is of no use, there and to who watches the run.

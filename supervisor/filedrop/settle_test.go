@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // What is saved while the files are made is not mixed with what was there before: a question that is seen open is not
@@ -21,8 +22,8 @@ func TestAQuestionThatIsAnsweredMeanwhileIsClosedWithAllOfItsAnswer(t *testing.T
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
-	posted := &supervisor.Question{ID: "q-1", Kind: checkpoints.AskClarification, State: checkpoints.QuestionOpen}
-	open := &supervisor.Question{ID: "q-2", Group: "q-2", Kind: checkpoints.AskFile, State: checkpoints.QuestionOpen}
+	posted := &supervisor.Question{ID: "q-1", Kind: questions.AskClarification, State: checkpoints.QuestionOpen}
+	open := &supervisor.Question{ID: "q-2", Group: "q-2", Kind: questions.AskFile, State: checkpoints.QuestionOpen}
 	open.Text, open.AskedAt, open.File = "Which?", at, &checkpoints.FileAsked{ID: "w_q1"}
 	answered := *open
 	answered.State, answered.Answer, answered.AnsweredAt = checkpoints.QuestionDelivered, "oauth", &at

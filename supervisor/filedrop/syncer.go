@@ -21,7 +21,6 @@ import (
 type Syncer struct {
 	Drop   *checkpoints.FileDrop
 	Client client.Client
-	Choose func(q *supervisor.Question, typed string) (string, error)
 	// Checkpoint gives the absolute path of the checkpoint that the question goes on from: the agent's own, else ours,
 	// which it writes if there is none; "" where it cannot.
 	Checkpoint func(ctx context.Context, q *supervisor.Question) string
@@ -193,7 +192,7 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 		}
 	case checkpoints.QuestionWithdrawn:
 		err = k.Drop.Withdraw(q.ID)
-		k.Done[q.ID] = err == nil
+		k.Done[q.ID] = err == nil && q.Remark == "" // else it may turn out to be answered
 	default:
 		err = k.Drop.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
 		k.Done[q.ID] = err == nil
@@ -219,7 +218,7 @@ func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		if err != nil {
 			continue
 		}
-		if value, err := k.choose(q, answer); err == nil {
+		if value, err := k.judge(ctx, q, answer); err == nil {
 			_ = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile}) // else it is tried again
 		}
 	}

@@ -67,13 +67,26 @@ const rawAttributes = "* -text !eol -ident !filter !working-tree-encoding !diff 
 // OpenShadow makes a shadow of the repository whose work tree a folder is in, below scratch, an existing folder of
 // ours. ErrNoWorkTree if there is none.
 func OpenShadow(ctx context.Context, folder, scratch string) (*Shadow, error) {
-	s := &Shadow{Dir: filepath.Join(scratch, "shadow.git")}
-	if !HasGitAbove(folder) {
+	s, err := findShadow(ctx, folder, scratch)
+	if err != nil {
+		return s, err
+	}
+	s.Dir = filepath.Join(scratch, "shadow.git")
+	return s, s.build(ctx, scratch)
+}
+
+// findShadow finds the repository whose work tree a folder is in, for a shadow that is yet to be made. home is a folder
+// that holds no configuration.
+func findShadow(ctx context.Context, folder, home string) (*Shadow, error) {
+	s := new(Shadow)
+	top := TopAbove(folder)
+	if top == "" {
 		return nil, ErrNoWorkTree
 	}
-	out, err := RunGit(ctx, folder, scratch, nil, nil, "rev-parse", "--path-format=absolute",
-		"--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format",
-		"--show-prefix")
+	// What is above is not looked at: it may be anybody's.
+	out, err := RunGit(ctx, folder, home, []string{"GIT_CEILING_DIRECTORIES=" + filepath.Dir(top)}, nil,
+		"rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir",
+		"--git-common-dir", "--show-object-format", "--show-prefix")
 	if err != nil {
 		return nil, err
 	}
@@ -86,16 +99,14 @@ func OpenShadow(ctx context.Context, folder, scratch string) (*Shadow, error) {
 	if _, err := os.Lstat(filepath.Join(s.Top, ".git")); err != nil {
 		return nil, ErrNoWorkTree // its configuration calls another folder its work tree
 	}
-	if err := s.mute(ctx); err != nil {
-		return s, err
-	}
-	return s, s.build(ctx, scratch)
+	return s, s.mute(ctx, home)
 }
 
 // mute looks for hooks that the configuration names (hook.NAME.command, from git 2.54 on), among which are always those
 // of safely: a core.hooksPath does not switch these off, but each can be by its name.
-func (s *Shadow) mute(ctx context.Context) error {
-	out, err := s.Own(ctx, "config", "--null", "--name-only", "--get-regexp", `^hook\.`)
+func (s *Shadow) mute(ctx context.Context, home string) error {
+	env := []string{"GIT_DIR=" + s.Git, "GIT_WORK_TREE=" + s.Top}
+	out, err := RunGit(ctx, s.Top, home, env, nil, "config", "--null", "--name-only", "--get-regexp", `^hook\.`)
 	if err != nil {
 		return err
 	}
@@ -120,14 +131,23 @@ func (s *Shadow) mute(ctx context.Context) error {
 // maxHooks bounds how many hooks a configuration may name.
 const maxHooks = 200
 
-// HasGitAbove reports whether a folder, or one that it is in, has a .git.
+// HasGitAbove reports whether a folder is in the work tree of a repository, as TopAbove finds it.
 func HasGitAbove(folder string) bool { return TopAbove(folder) != "" }
 
-// TopAbove gives the folder with the .git that HasGitAbove has found, "" if there is none.
+// TopAbove gives the folder, or the nearest of those that it is in, that has a .git, "" if none has. Links to the
+// folder are followed, as git does. Anybody can put a .git into /tmp: one that is empty is none, and one above the
+// folder must be of this user, of root, or of whoever owns the folder.
 func TopAbove(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	owners := []int{0, os.Geteuid(), ownerOf(folder)}
 	for dir := folder; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
+		dotGit := filepath.Join(dir, ".git")
+		if owner := ownerOf(dotGit); owner >= 0 && (dir == folder || slices.Contains(owners, owner)) {
+			if entries, err := os.ReadDir(dotGit); err != nil || len(entries) > 0 { // a file names the folder that it is
+				return dir
+			}
 		}
 		if dir == filepath.Dir(dir) {
 			return ""
@@ -135,6 +155,19 @@ func TopAbove(folder string) string {
 	}
 }
 
+// ownerOf gives the user whom a path belongs to, -1 if it is not there.
+func ownerOf(path string) int {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return -1
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
+}
+
+// build makes the shadow, or has one that is there look at this repository.
 func (s *Shadow) build(ctx context.Context, scratch string) error {
 	if _, err := RunGit(ctx, scratch, scratch, nil, nil,
 		"init", "--quiet", "--bare", "--template=", "--object-format="+s.Format, s.Dir); err != nil {
@@ -144,15 +177,26 @@ func (s *Shadow) build(ctx context.Context, scratch string) error {
 		return err
 	}
 	write := func(name, text string) error {
-		return os.WriteFile(filepath.Join(s.Dir, filepath.FromSlash(name)), []byte(text), 0o600)
+		file := filepath.Join(s.Dir, filepath.FromSlash(name))
+		if now, err := os.ReadFile(file); err == nil && string(now) == text {
+			return nil // some git may be reading it
+		}
+		return os.WriteFile(file, []byte(text), 0o600)
+	}
+	if err := write("info/attributes", rawAttributes); err != nil || s.Common == "" {
+		return err
 	}
 	persons, err := personsIgnores(ctx, s.Top)
 	ignored, shallow := Settings(filepath.Join(s.Common, "info", "exclude")),
 		Settings(filepath.Join(s.Common, "shallow"))
+	objects := filepath.Join(s.Common, "objects") + "\n"
+	before := Settings(filepath.Join(s.Dir, "objects", "info", "alternates"))
+	if strings.Contains("\n"+before, "\n"+objects) {
+		objects = ""
+	}
 	err = errors.Join(
 		err,
-		write("objects/info/alternates", filepath.Join(s.Common, "objects")+"\n"),
-		write("info/attributes", rawAttributes),
+		write("objects/info/alternates", before+objects),
 		write("info/exclude", persons+"\n"+ignored), // the last one that fits counts
 	)
 	if shallow != "" {

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -22,13 +23,13 @@ func TestOurCheckpointIsAsFullAsTheDocuments(t *testing.T) {
 		{Name: "state_snapshot", Value: "phase: 3\nbranch: port\nfiles:\n  - a.go"},
 	}})
 	w := work{files: []string{"/work/a.go"}}
-	answered := &supervisor.Question{ID: "q-1", Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
+	answered := &supervisor.Question{ID: "q-1", Kind: questions.AskBlocker, State: checkpoints.QuestionAnswered,
 		Origin: checkpoints.Origin{Signal: stop}}
 	answered.Answer, answered.AnsweredAt = "resolved: it is up again", &at
-	questions := []*supervisor.Question{answered}
+	asked := []*supervisor.Question{answered}
 	a := &supervisor.Agent{Run: "r-1"}
 	a.SessionID, a.Progress = "s-1", &checkpoints.Progress{Percent: "60"}
-	c := w.checkpoint(a, "/work", questions, "told")
+	c := w.checkpoint(a, "/work", asked, "told")
 	if !slices.Equal(c.CompletedSteps, []string{"the parser", "the printer"}) ||
 		!slices.Equal(c.PendingSteps, []string{"the release"}) || c.CurrentStep != "the registry is down" ||
 		c.Files["a.go"] != "/work/a.go" || c.UserAnswer == nil || *c.UserAnswer != "resolved: it is up again" {
@@ -40,8 +41,8 @@ func TestOurCheckpointIsAsFullAsTheDocuments(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	questions = append(questions, &supervisor.Question{ID: "q-2", Kind: checkpoints.AskClarification, State: supervisor.Open})
-	if c := w.checkpoint(a, "/work", questions, "told"); c.UserAnswer != nil {
+	asked = append(asked, &supervisor.Question{ID: "q-2", Kind: questions.AskClarification, State: supervisor.Open})
+	if c := w.checkpoint(a, "/work", asked, "told"); c.UserAnswer != nil {
 		t.Errorf("a question is open, and it is answered %q", *c.UserAnswer)
 	}
 }
@@ -69,7 +70,7 @@ func TestTheAnswerStandsInTheCheckpointOfTheNextLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
-	q := &supervisor.Question{ID: "q-1", Agent: "a-1", Kind: checkpoints.AskClarification, State: supervisor.Open}
+	q := &supervisor.Question{ID: "q-1", Agent: "a-1", Kind: questions.AskClarification, State: supervisor.Open}
 	if err := (work{}).checkpoint(&supervisor.Agent{Run: "r-1"}, "/work", []*supervisor.Question{q}, "told").
 		Publish(path); err != nil {
 		t.Fatal(err)

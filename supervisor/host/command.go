@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/command"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -32,7 +33,7 @@ func (m Machine) runCommand(ctx context.Context, s supervisor.State, f superviso
 	}
 	var output strings.Builder
 	exited := make(chan procs.Exit, 1)
-	process, err := procs.Start(procs.Spec{
+	process, err := procs.Start(command.Agent{}, procs.Spec{
 		Command: []string{"/bin/sh", "-c", `eval "$` + commandVariable + `"`}, Dir: s.Folder(q.Agent),
 		Env: m.Env, Marker: marker,
 		Extra: []string{commandVariable + "=" + q.Context},

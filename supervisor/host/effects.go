@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"os"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/worktree"
@@ -13,7 +15,7 @@ import (
 func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
 	search := searchOf(s, f.Agent)
 	var due []string
-	for _, d := range supervisor.Due(s.Agents[f.Agent]) {
+	for _, d := range supervisor.Due(s.Agents[f.Agent], f.Part) {
 		if d.Or != "" {
 			if there, _ := search.OnDisk(ctx, d.Or); there {
 				continue
@@ -21,7 +23,7 @@ func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Eff
 		}
 		due = append(due, d.Path)
 	}
-	return supervisor.Checked{Agent: f.Agent, Missing: search.Missing(ctx, due)}
+	return supervisor.Checked{Agent: f.Agent, Part: f.Part, Missing: search.Missing(ctx, due)}
 }
 
 // searchOf gives the search for what an agent names.
@@ -31,29 +33,31 @@ func searchOf(s supervisor.State, agent string) *worktree.FileSearch {
 
 // confirm looks whether a delivery had reached the conversation before its launch ended.
 func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Confirmed {
-	d, found := s.Deliveries[f.Delivery], false
+	d, found, hook := s.Deliveries[f.Delivery], false, (*procs.HookDecision)(nil)
 	path, err := m.transcript(s, s.Agents[f.Agent], s.Launch(f.Agent))
 	switch {
 	case err != nil:
 	case d.Tool != nil:
-		_, found, err = procs.AnsweredIn(path, d.Tool.ToolUse)
+		if _, found, err = claude.AnsweredIn(path, d.Tool.ToolUse); found {
+			hook, err = claude.HookDecidedIn(path, d.Tool.ToolUse)
+		}
 	case d.File != "":
 		group := s.Group(d.Groups[0])
-		found, err = procs.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
+		found, err = claude.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
 	default:
-		found, err = procs.ReceivedIn(path, d.UUID)
+		found, err = claude.ReceivedIn(path, d.UUID)
 	}
 	if err != nil {
 		// Without a transcript it was not delivered; sent again, a conversation that has it ignores it.
 		m.Log.Info().Err(err).Str("delivery", d.Key).Msg("no transcript to confirm it by")
 	}
-	return supervisor.Confirmed{UUID: d.UUID, Found: found}
+	return supervisor.Confirmed{UUID: d.UUID, Found: found, Hook: hook}
 }
 
 // transcript finds the transcript of an agent: where the CLI said that it is, else by the session's id.
 func (m Machine) transcript(s supervisor.State, a *supervisor.Agent, l *supervisor.Launch) (string, error) {
-	if l.Transcript != "" {
+	if _, err := os.Stat(l.Transcript); err == nil {
 		return l.Transcript, nil
 	}
-	return procs.Transcript(client.TranscriptEnv(m.Env, m.Dirs, s), a.SessionID)
+	return client.Transcript(m.Env, m.Dirs, s, a.SessionID)
 }

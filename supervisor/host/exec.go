@@ -10,9 +10,7 @@ import (
 func (m Machine) handed(s supervisor.State, a *supervisor.Agent, l *supervisor.Launch) []string {
 	var answers []*supervisor.Question
 	for _, v := range s.FindDeliveries(a.ID, func(v *supervisor.Delivery) bool { return v.Launch == l.N }) {
-		for _, g := range v.Groups {
-			answers = append(answers, s.Group(g)...)
-		}
+		answers = append(answers, s.Groups(v.Groups)...)
 	}
 	checkpoint, answer, all := "", "", ""
 	if file := m.Dirs.CheckpointFile(s.Run.ID, a.ID); l.N > 1 {

@@ -28,7 +28,7 @@ func (m Machine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop
 		return nil, err
 	}
 	return fileDrop{drop, &filedrop.Syncer{
-		Drop: drop, Client: client.Client{Dirs: m.Dirs, Store: m.Store, At: m.at}, Choose: m.choose, Log: m.Log,
+		Drop: drop, Client: client.Client{Dirs: m.Dirs, Store: m.Store, At: m.at}, Log: m.Log,
 		Checkpoint: m.checkpointOf,
 		Events:     make(chan checkpoints.FileDropEvent), News: news, Changed: make(chan struct{}, 1),
 		Seen: map[string]string{}, Done: map[string]bool{}, Up: map[string]bool{}, Told: map[string]string{},

@@ -14,6 +14,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/permission"
@@ -37,15 +38,14 @@ type Machine struct {
 	// Working says to the person that something is being done, until done is called; nil: nobody is told.
 	Working func(text string) (done func())
 
-	at     func(point string)
-	choose func(q *supervisor.Question, typed string) (string, error)
+	at func(point string)
 }
 
 // Supervisor gives s this machine.
 func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
-	m.at, m.choose = s.At, s.Choose
+	m.at = s.At
 	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, records{m.Store, m.Dirs}, m, m, m
-	s.Now, s.IDs = checkpoints.Now, ids{}
+	s.Now, s.IDs, s.Toolless, s.Where = checkpoints.Now, ids{}, m.toolless, claude.WhereaboutsIn(m.Env)
 	s.Executors = engine.Executors{
 		Survey: m.survey, Confirm: m.confirm, Check: m.check, Place: m.place, Tidy: m.tidy, Merge: m.merge,
 		Prepare: m.prepare, Run: m.runCommand,
@@ -123,13 +123,16 @@ func (m Machine) Rest() {
 }
 
 // Look gives what a person is shown of a call.
-func (m Machine) Look(tool string, input json.RawMessage, cwd string) supervisor.CallView {
-	return m.Guarded.Look(permission.LookAt(tool, input, cwd), tool, input, cwd)
+func (m Machine) Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView {
+	return m.Guarded.Look(permission.LookAt(tool, input, site), tool, input, site)
 }
+
+// Stat reports, as an error, that nothing is at a path.
+func (m Machine) Stat(path string) error { _, err := os.Stat(path); return err }
 
 // Locate gives a path as its links lead.
 func (m Machine) Locate(path, cwd string) string {
-	at := permission.Locate(path, cwd)
+	at := permission.Locate(path, cwd, cwd)
 	if at.Real != "" {
 		return at.Real
 	}

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/worktree"
 )
 
@@ -17,7 +18,7 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f supervisor.E
 	group := s.Group(f.Question)
 	first := group[0]
 	files, sig := searchOf(s, first.Agent), supervisor.SignalOf(first)
-	if first.Kind == checkpoints.AskBlocker {
+	if questions.KindOf(first.Kind).Readies() {
 		b.Gone = files.Missing(ctx, supervisor.SnapshotPaths(sig))
 	}
 	if first.Kept != nil && first.Kept.Copy != "" {

@@ -1,14 +1,18 @@
 package host
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/procs/command"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/engine"
@@ -20,6 +24,18 @@ import (
 type process struct {
 	*procs.Process
 	log *os.File
+
+	home, folder string
+	gone         *atomic.Pointer[string] // where the agent itself has made its last call; nil: nowhere yet
+}
+
+// Send sends a message so that it attaches no file from outside the folder.
+func (p process) Send(uuid, text string) error {
+	from := p.folder
+	if gone := p.gone.Load(); gone != nil {
+		from = *gone
+	}
+	return p.Process.Send(uuid, permission.Unattached(text, p.home, p.folder, from))
 }
 
 // Close closes the log. The error says that it is not complete.
@@ -27,19 +43,19 @@ func (p process) Close() error { return errors.Join(p.LogErr(), p.log.Close()) }
 
 // Start starts the process of an agent's present launch.
 func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message)) (engine.Process, string, error) {
-	a, l, cfg := s.Agents[agent], s.Launch(agent), s.Config
+	a, l := s.Agents[agent], s.Launch(agent)
 	spec := m.spec(s, a, l)
 	if err := s.GroundsOf(agent).Hold(spec.Dir, filepath.EvalSymlinks); err != nil {
 		return nil, "", err
 	}
-	if spec.Path == "" && len(spec.Command) == 0 { // it came out of a pack file, which may not name programs
-		found, err := procs.Find("", m.Env)
+	if spec.Path == "" && s.Abilities().OnPath { // it came out of a pack file, which may not name programs
+		found, err := claude.Find("", m.Env)
 		if err != nil {
 			return nil, "", err
 		}
 		spec.Path = found
 	}
-	project, err := m.inProject(&spec, s.Run.ID, agent, cfg)
+	untaken, err := m.inProject(&spec, s, agent)
 	if err != nil {
 		return nil, "", err
 	}
@@ -50,12 +66,32 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 	spec.Log = log
 	m.makeShared(s.Run.ID)
 	m.setAnswer(s, agent)
-	started, err := procs.Start(spec, read)
+	m.layBack(s, a)
+	kept := m.keeps(s, a)
+	gone, check := new(atomic.Pointer[string]), spec.CheckCall
+	spec.CheckCall = func(c procs.BeforeCall) procs.CallCheck {
+		if c.Agent == "" {
+			gone.Store(&c.Cwd)
+		}
+		return check(c)
+	}
+	started, err := procs.Start(agentOf(spec), spec, func(message procs.Message) {
+		kept.read(message)
+		read(message)
+	})
 	if err != nil {
 		_ = log.Close() // nothing was written
 		return nil, "", err
 	}
-	return process{started, log}, project.Lost, nil
+	return process{started, log, m.Guarded.Home, spec.Dir, gone}, untaken, nil
+}
+
+// agentOf is which agent a launch is of.
+func agentOf(spec procs.Spec) procs.Agent {
+	if len(spec.Command) > 0 {
+		return command.Agent{}
+	}
+	return claude.Agent{}
 }
 
 // spec says how the process of a launch is started.
@@ -67,13 +103,9 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 		Extra: append(client.DemoEnv(m.Dirs, s), supervisor.EnvShared+"="+findings.SharedFolder(m.Dirs, s.Run.ID),
 			procs.EnvState+"="+m.Dirs.State), Allowed: cfg.Allow,
 	}
-	if len(m.Guarded.Folders) > 0 {
-		spec.AskFirst = func(tool string, input json.RawMessage, cwd string) string {
-			if m.Guarded.Touches(tool, input, cwd) {
-				return permission.WhyAsked
-			}
-			return ""
-		}
+	spec.CheckCall = func(c procs.BeforeCall) procs.CallCheck {
+		return procs.CallCheck{Deny: cfg.Forbids(c),
+			Ask: cmp.Or(m.Guarded.Why(c.Tool, c.Input, c.Cwd), permission.OddSpace(cfg, c.Tool, c.Input))}
 	}
 	if m.LaunchEnv != nil {
 		spec.Extra = append(spec.Extra, m.LaunchEnv(a.ID, l.N)...)
@@ -83,14 +115,13 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 	if a.From == "" {
 		spec.SpentUSD = a.CostUSD
 	}
-	for _, rule := range cfg.Deny {
-		spec.Flags = append(slices.Clip(spec.Flags), "--disallowedTools="+rule)
-	}
+	spec.Flags = slices.Concat(spec.Flags, denied(cfg))
+	spec.AfterCompaction = s.AfterCompaction(a)
 	if s.Serves() {
 		spec.Tools, spec.Briefing = supervisor.Served(), s.Briefing(a)
 	}
-	if s.Execs() {
-		spec.Command, spec.Prompt = cfg.Exec, s.PromptOf(a.ID, l.N)
+	if spec.Command = cfg.Exec; !s.Abilities().TakesInput {
+		spec.Prompt = s.PromptOf(a.ID, l.N)
 		spec.Extra = append(spec.Extra, m.handed(s, a, l)...)
 	}
 	if cfg.Demo != "" {
@@ -99,19 +130,49 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 	return spec
 }
 
-// inProject has the process start as a folder's own files may have it.
-func (m Machine) inProject(spec *procs.Spec, run, agent string, cfg supervisor.Config) (permission.ProjectStart,
-	error) {
-	if cfg.Demo != "" || len(spec.Command) > 0 {
-		return permission.ProjectStart{}, nil
+// inProject has the process start as a folder's own files may have it, and with settings that hold the promises of a
+// run. untaken tells, in lines, what of the folder's files is not in force, and what of the person's own settings
+// breaks a promise.
+func (m Machine) inProject(spec *procs.Spec, s supervisor.State, agent string) (untaken string, err error) {
+	cfg := s.Config
+	if cfg.Demo != "" || !s.Abilities().ReadsSettings {
+		return "", nil
 	}
-	release := procs.ReleaseOf(procs.InstalledRelease(spec.Path))
+	release := claude.ReleaseOf(claude.InstalledRelease(spec.Path))
 	start, err := permission.StartInProject(permission.ProjectFolder{
-		Cwd: spec.Dir, Env: m.Env, Claude: m.Claude, Memory: m.Dirs.RunFile(run, agent+".memory"),
+		Cwd: spec.Dir, Env: m.Env, Claude: m.Claude, Memory: m.Dirs.RunFile(s.Run.ID, agent+".memory"),
 		ByFlag: release.Version != "" && !release.AddedMemory,
 	}, cfg)
-	spec.Flags, spec.Extra = append(slices.Clip(start.Flags), spec.Flags...), append(spec.Extra, start.Env...)
-	return start, err
+	if err != nil {
+		return "", err
+	}
+	flags := append(slices.Clip(start.Flags), spec.Flags...)
+	person := permission.PersonSettings(m.Claude, flags, s.Run.Cwd)
+	spec.Flags, err = permission.SettingsFile{
+		Path: m.Dirs.RunFile(s.Run.ID, agent+".settings.json"), Cwd: s.Run.Cwd, Folder: start.Settings, Person: person,
+		Sessions: cfg.AllowSessions,
+		Takes: func(doc map[string]any) error {
+			return claude.TakesSettings(context.Background(), spec.Path, m.Env, doc)
+		},
+	}.Write(flags)
+	if err != nil {
+		return "", &procs.StartError{Path: spec.Path, Err: err}
+	}
+	spec.Extra = append(spec.Extra, start.Env...)
+	return person.InWords(start.Lost), nil
+}
+
+// toolless reports whether the person's own settings deny agents the tools by which they ask and report.
+func (m Machine) toolless(cfg supervisor.Config, cwd string) bool {
+	return cfg.Demo == "" && permission.PersonSettings(m.Claude, slices.Concat(cfg.Flags, denied(cfg)), cwd).Toolless()
+}
+
+// denied are the flags for the rules of what never runs.
+func denied(cfg supervisor.Config) (flags []string) {
+	for _, rule := range cfg.Deny {
+		flags = append(flags, "--disallowedTools="+rule)
+	}
+	return flags
 }
 
 // Sweep ends what is left of a launch of an earlier supervisor.

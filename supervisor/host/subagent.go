@@ -7,17 +7,22 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/view"
 )
 
 // lookUp reads in a transcript which subagents had made calls and which had started those, what they had done before,
-// and whether they had come to their end.
+// and whether they had come to their end; and which cannot be revived.
 func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpoints.Subagent, error) {
 	found := map[string]checkpoints.Subagent{}
 	for _, q := range asked {
-		sub, err := lookUpCaller(transcript, q.Tool.ToolUse, *q.Tool.From, procs.MaxLevels)
+		sub := *supervisor.AskedBy(q)
+		err := forgetUnkept(transcript, &sub)
+		if err == nil && q.Tool != nil {
+			sub, err = lookUpCaller(transcript, q.Tool.ToolUse, sub, claude.MaxLevels)
+		}
 		if err != nil {
 			return found, err
 		}
@@ -26,17 +31,31 @@ func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpo
 	return found, nil
 }
 
+// forgetUnkept takes its id from a subagent, and from those that had started it, where no transcript is kept by which
+// it could be revived.
+func forgetUnkept(transcript string, sub *checkpoints.Subagent) error {
+	kept, err := claude.SubagentKept(transcript, sub.ID)
+	if !kept && err == nil {
+		sub.ID = ""
+	}
+	if err == nil && sub.By != nil {
+		by := *sub.By
+		sub.By, err = &by, forgetUnkept(transcript, &by)
+	}
+	return err
+}
+
 // lookUpCaller reads what is to be known of the subagent that has made a call, as far as it is not known.
 func lookUpCaller(transcript, call string, sub checkpoints.Subagent, levels int) (checkpoints.Subagent, error) {
 	var w work
 	spoke := false // last of all: it ends with a text
-	kept, err := procs.SubagentSaid(transcript, call, func(m procs.Message) {
+	kept, err := claude.SubagentSaid(transcript, call, func(m procs.Message) {
 		_, spoke = m.(procs.Text)
 		switch m := m.(type) {
 		case procs.Text:
-			w.addBlock(view.ContentBlock{Type: "text", Text: m.Text}, true)
+			w.addBlock(stream.Block{Type: "text", Text: m.Text}, true)
 		case procs.ToolUse:
-			w.addBlock(view.ContentBlock{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
+			w.addBlock(stream.Block{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
 		}
 	})
 	if err != nil {
@@ -45,7 +64,7 @@ func lookUpCaller(transcript, call string, sub checkpoints.Subagent, levels int)
 	sub.ID, sub.ToolUse = cmp.Or(kept.ID, sub.ID), cmp.Or(sub.ToolUse, kept.ToolUse)
 	sub.Type, sub.Task, sub.Depth = cmp.Or(sub.Type, kept.Type), cmp.Or(sub.Task, kept.Task), cmp.Or(sub.Depth, kept.Depth)
 	sub.Done = w.bySubagent()
-	_, returned, err := procs.AnsweredIn(transcript, sub.ToolUse)
+	_, returned, err := claude.AnsweredIn(transcript, sub.ToolUse)
 	if err != nil {
 		return sub, err
 	}

@@ -17,6 +17,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/procs/stream"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
@@ -57,7 +59,7 @@ const (
 
 // survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
 func (m Machine) survey(ctx context.Context, s supervisor.State, f supervisor.Effect,
-	reader supervisor.SignalReader) (b supervisor.Surveyed, found []signals.Signal) {
+	c *supervisor.Listener) (b supervisor.Surveyed, found []signals.Signal) {
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
 	cwd := s.Folder(a.ID)
 	questions := s.FindQuestionsOf(a.ID, func(*supervisor.Question) bool { return true })
@@ -81,10 +83,25 @@ func (m Machine) survey(ctx context.Context, s supervisor.State, f supervisor.Ef
 	if l.End == supervisor.EndRecover && len(prompts) > 0 { // whoever heard it last may not have saved what it heard
 		path, err := m.transcript(s, a, l)
 		if err == nil {
-			found, b.Whole, err = unread(path, prompts, reader)
+			found, b.After, b.Whole, err = unread(path, prompts, c)
 		}
 		if err != nil {
 			m.Log.Info().Err(err).Msg("what the agent said last cannot be read")
+		}
+	}
+	for _, call := range s.Undecided(l) {
+		path, err := m.transcript(s, a, l)
+		if err != nil {
+			break // it has not come so far
+		}
+		by, err := claude.HookDecidedIn(path, call)
+		if err != nil {
+			m.Log.Info().Err(err).Msg("whether a hook has answered cannot be read")
+		} else if by != nil {
+			if b.ByHook == nil {
+				b.ByHook = map[string]*procs.HookDecision{}
+			}
+			b.ByHook[call] = by
 		}
 	}
 	if asked := s.AskedIn(l); len(asked) > 0 {
@@ -116,13 +133,13 @@ func workOf(path string) (work, error) {
 
 // add takes one line of the log.
 func (w *work) add(line []byte) {
-	var entry view.LogEntry
+	var entry stream.Entry
 	switch {
-	case json.Unmarshal(line, &entry) != nil:
+	case !stream.Decode(line, &entry):
 	case entry.Line.Type == "raw":
 		w.printed(entry.Launch, entry.Line.Text)
 	case entry.Line.Type == "assistant":
-		for _, block := range entry.Blocks() {
+		for _, block := range entry.Line.Message.Content {
 			w.addBlock(block, entry.Line.Parent == "")
 		}
 	}
@@ -140,7 +157,7 @@ func (w *work) printed(launch int, text string) {
 }
 
 // addBlock takes a block of a message, of the main conversation or of a subagent.
-func (w *work) addBlock(block view.ContentBlock, main bool) {
+func (w *work) addBlock(block stream.Block, main bool) {
 	var in struct {
 		Command  string
 		FilePath string `json:"file_path"`
@@ -153,7 +170,7 @@ func (w *work) addBlock(block view.ContentBlock, main bool) {
 		w.said, w.raw = block.Text, 0
 	case block.Name == "Bash" && in.Command != "":
 		w.commands = newest(append(w.commands, text.FirstLine(in.Command)), maxSurveyCommands)
-	case block.Name == procs.ToolPrefix+"report_progress" && main:
+	case block.Name == claude.ToolPrefix+"report_progress" && main:
 		w.tellStep(in.Step)
 	case block.Name == "TodoWrite" && main:
 		w.steps = newest(in.Todos, maxSurveySteps)

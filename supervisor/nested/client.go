@@ -2,7 +2,6 @@ package nested
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/procs/stream"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -85,7 +86,7 @@ type NestedRun struct {
 }
 
 // CallLimit tells how long whoever has started a process with this environment waits for it, if that is known.
-func CallLimit(env []string) (time.Duration, bool) { return procs.CallLimit(env) }
+func CallLimit(env []string) (time.Duration, bool) { return claude.CallLimit(env) }
 
 // A NotNestedError says why nothing is started for a run inside an agent, so that the agent can act on it.
 type NotNestedError struct{ Why string }
@@ -227,8 +228,8 @@ func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(sup
 
 // loggedNotices says as notices what a line of a log holds. read finds the signals in it.
 func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []supervisor.Notification {
-	var e view.LogEntry
-	if json.Unmarshal(line, &e) != nil {
+	var e stream.Entry
+	if !stream.Decode(line, &e) {
 		return nil // a line that is no protocol, or was cut by a crash
 	}
 	var said []supervisor.Notification
@@ -240,7 +241,7 @@ func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []sup
 	case "raw":
 		text(e.Line.Text, procs.Raw{Text: e.Line.Text})
 	case "assistant":
-		for _, b := range e.Blocks() {
+		for _, b := range e.Line.Message.Content {
 			switch b.Type {
 			case "text":
 				text(b.Text, procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent})

@@ -23,7 +23,7 @@ import (
 //	logs/AGENT.FINGERPRINT.kept   and the copies of checkpoints of its own
 //	transcripts/SESSION.jsonl     each agent's conversation, as claude keeps it
 //	transcripts/SESSION/...       and what claude keeps beside it: subagents' conversations, long results
-//	work/work.bundle              the uncommitted work of a git work tree (git/snapshot.go), as a git bundle;
+//	work/work.bundle              the uncommitted work of a git work tree (git/tree.go), as a git bundle;
 //	work/files/...                or all files of a folder that is none
 //	work/worktrees/AGENT.bundle   the same for the worktree of each agent that has one: without the commits that the
 //	                              bundle of the work brings
@@ -164,29 +164,12 @@ func entryName(name string) error {
 		return notPack("the path %.100q is not allowed", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if isGitDir(part) {
+		if git.IsGitDir(part) {
 			return notPack("the path %.100q goes through a .git", name)
 		}
 	}
 	return nil
 }
-
-// isGitDir reports whether some file system takes a name for .git: those of macOS and Windows fold cases, drop what is
-// invisible or stands at the end, and have short names.
-func isGitDir(name string) bool {
-	name = strings.ToLower(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(invisible, r) {
-			return -1
-		}
-		return r
-	}, name))
-	name, _, _ = strings.Cut(name, ":")
-	name = strings.TrimRight(name, ". ")
-	return name == ".git" || name == "git~1"
-}
-
-// invisible are the characters that HFS+ leaves out when it compares names.
-const invisible = "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 
 // linkTarget tells why a symlink must not be made: it is absolute, leaves the folder in which it stands, or leads to
 // what git believes. Its way up must come first, where no other symlink can turn it.

@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // granted tells what is granted in the records of a run that has come out of a pack file and that nobody has resumed;
 // "" if nothing.
 func granted(s supervisor.State) string {
 	cfg := s.Config
-	_, loose := procs.HarmlessFlags(cfg.Flags)
+	_, loose := claude.HarmlessFlags(cfg.Flags)
 	switch {
 	case len(loose) > 0:
 		return fmt.Sprintf("the flags %q", loose)
-	case len(cfg.Allow) > 0, cfg.AllowProject, len(s.Rules()) > 0:
+	case len(cfg.Allow) > 0, cfg.AllowProject, cfg.AllowSessions, len(s.Rules()) > 0:
 		return fmt.Sprintf("the rules %q and %v, the project %v", cfg.Allow, s.Rules(), cfg.AllowProject)
 	case len(cfg.Answers) > 0:
 		return fmt.Sprintf("the answers %v", cfg.Answers)
@@ -39,7 +40,7 @@ func granted(s supervisor.State) string {
 			return q.ID + " answers all like it"
 		case q.Ran != nil && !q.Ran.Done:
 			return q.ID + " runs a command"
-		case supervisor.Grants(q) && q.Revoked == "" && !started:
+		case questions.Grants(q) && q.Revoked == "" && !started:
 			return fmt.Sprintf("%s: the answer %q to a %s", q.ID, q.Answer, q.Kind)
 		}
 	}
@@ -75,7 +76,7 @@ func grantedNext(s supervisor.State) string {
 	}
 	for _, q := range next.Questions {
 		if q.State != checkpoints.QuestionOpen && q.Revoked == "" && s.Questions[q.ID] != nil &&
-			supervisor.IsOpen(s.Questions[q.ID]) && supervisor.Grants(q) {
+			supervisor.IsOpen(s.Questions[q.ID]) && questions.Grants(q) {
 			return q.ID + " is answered " + q.Answer
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 )
 
 // Whoever tells others of a question has to know that the snapshot has it: not that it was asked before.
 func TestTheMomentOfASnapshotHasTheQuestionsThatAreInIt(t *testing.T) {
 	s := newSnapped(t, t.TempDir(), 10)
 	asked := []string{"q-aaaaaa"}
-	q := &checkpoints.Question{ID: asked[0], Run: packedRun, Agent: packedAgent, Kind: checkpoints.AskBlocker,
+	q := &checkpoints.Question{ID: asked[0], Run: packedRun, Agent: packedAgent, Kind: questions.AskBlocker,
 		State: checkpoints.QuestionOpen, AskedAt: checkpoints.Now()}
 	s.turn("which?", q)
 	s.mustTake()

@@ -16,6 +16,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/findings"
@@ -259,7 +260,8 @@ func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err e
 		return "", fmt.Errorf("the run's folder %s is gone, and its uncommitted work with it; "+
 			"--without-work packs the run without its work", m.Folder)
 	}
-	s, err := git.OpenShadow(ctx, m.Folder, p.scratch)
+	store := &git.Store{Folder: p.scratch}
+	t, err := store.WorkTree(ctx, m.Folder)
 	if errors.Is(err, git.ErrNoWorkTree) {
 		m.Work = workFiles
 		return "", p.fits(m.Folder)
@@ -267,12 +269,40 @@ func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err e
 	if err != nil {
 		return "", err
 	}
-	var told []string
-	if bundle, m.Git, told, err = s.Bundle(ctx, p.Without, p.MaxWork, p.at); err != nil {
+	bundle, got, left, err := p.bundle(ctx, t, p.MaxWork)
+	if err != nil {
 		return "", err
 	}
-	m.Work, p.told = workGit, append(p.told, told...)
-	return bundle, p.gatherTrees(ctx, s, bundle, m)
+	m.Work, m.Git, p.told = workGit, got.To, append(p.told, got.Told...)
+	return bundle, p.gatherTrees(ctx, store, t, left, m)
+}
+
+// bundle puts the uncommitted work of a work tree into a bundle of at most limit bytes, and gives how many are left.
+func (p *packing) bundle(ctx context.Context, t *git.Tree, limit int64) (file string, got git.Captured, left int64,
+	err error) {
+	t.Without, t.Limit = p.Without, limit
+	if got, err = t.Capture(ctx); err != nil {
+		return "", got, 0, orWithoutWork(err)
+	}
+	if file, _, err = t.Bundle(ctx, got, "", p.at); err != nil {
+		return "", got, 0, err
+	}
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > limit {
+		err = git.TooLarge(info.Size(), limit, []string{"commits that no remote has"})
+	}
+	if err != nil {
+		return "", got, 0, err
+	}
+	return file, got, limit - info.Size(), nil
+}
+
+// orWithoutWork says what helps where git cannot read the work.
+func orWithoutWork(err error) error {
+	if failed := (*git.GitError)(nil); errors.As(err, &failed) {
+		return fmt.Errorf("%w; --without-work leaves it out", err)
+	}
+	return err
 }
 
 // fits refuses a folder that is too large.
@@ -292,7 +322,7 @@ func (p *packing) fits(folder string) error {
 // left tells what of a folder that is no work tree is left out: what is a repository, and what the person names.
 func (p *packing) left(folder string) func(string, fs.DirEntry) bool {
 	return func(name string, _ fs.DirEntry) bool {
-		return isGitDir(path.Base(name)) || slices.Contains(p.Without, filepath.Join(folder, filepath.FromSlash(name)))
+		return git.IsGitDir(path.Base(name)) || slices.Contains(p.Without, filepath.Join(folder, filepath.FromSlash(name)))
 	}
 }
 
@@ -343,9 +373,8 @@ func keptCopies(run checkpoints.Exported, agent string) []string {
 
 // transcripts packs the conversation of each agent, as it is on this machine.
 func (p *packing) transcripts() error {
-	env := client.TranscriptEnv(p.Env, p.dirs, p.state)
 	for _, a := range p.exported.Agents {
-		transcript, err := procs.Transcript(env, a.SessionID)
+		transcript, err := client.Transcript(p.Env, p.dirs, p.state, a.SessionID)
 		if err != nil {
 			begun := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
 			if begun && (!a.Status.Ended() || supervisor.Revivable(a)) {
@@ -354,7 +383,7 @@ func (p *packing) transcripts() error {
 			}
 			continue
 		}
-		companion, err := procs.TranscriptCompanion(transcript)
+		companion, err := claude.TranscriptCompanion(transcript)
 		if err != nil {
 			return err
 		}

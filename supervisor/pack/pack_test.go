@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/examples"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/git"
@@ -102,7 +104,8 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 	here, there := newPC(t), newPC(t)
 	folder, empty := t.TempDir(), filepath.Join(t.TempDir(), "not", "there", "yet")
 	session := here.waiting(folder, supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail", "me"},
-		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"})
+		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
+		Where:       &claude.Whereabouts{Values: map[string]string{"CLAUDE_CONFIG_DIR": "/elsewhere"}}})
 	gittest.Put(t, filepath.Join(folder, "a", "b.txt"), "b\n")
 	gittest.Put(t, filepath.Join(folder, "nested", ".git", "config"), "[core]\n")
 	for name, target := range map[string]string{"in": "a/b.txt", "out": "/etc/passwd", "up": "../x"} {
@@ -158,8 +161,8 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.Agents[packedAgent]
-	if s.Config.Claude != "" || s.Config.Notify != nil || s.Config.TraceParent != "" || s.Run.Cwd != empty ||
-		s.Launch(a.ID).Transcript != "" {
+	if s.Config.Claude != "" || s.Config.Notify != nil || s.Config.TraceParent != "" || s.Config.Where != nil ||
+		s.Run.Cwd != empty || s.Launch(a.ID).Transcript != "" {
 		t.Errorf("programs or files came along: %+v %+v", s.Config, s.Run)
 	}
 	if len(a.Outbox) != 1 || !strings.Contains(a.Outbox[0].Text, "New folder: "+empty) {
@@ -168,7 +171,8 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 }
 
 func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
-	for demo, want := range map[string]string{"ask": "ask", "mine.yaml": "", "/x/mine": ""} {
+	const none = "(a file that was not packed)"
+	for demo, want := range map[string]string{"ask": "ask", "mine.yaml": none, "/x/mine": none} {
 		s, err := supervisor.Step(supervisor.State{},
 			supervisor.Happened{Event: supervisor.Created{Run: packedRun, Cwd: "/a", Agent: packedAgent,
 				Config: supervisor.Config{Demo: demo}}})
@@ -179,6 +183,9 @@ func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 			supervisor.Happened{Event: supervisor.Unpacked{From: "/a", Cwd: "/b",
 				Config: first(supervisor.Harmless(s.Config, nil, false))}}); err != nil || s.Config.Demo != want {
 			t.Errorf("%q becomes %q, %v", demo, s.Config.Demo, err)
+		}
+		if _, err := examples.Load(s.Config.Demo); (err == nil) != (demo == "ask") {
+			t.Errorf("of %q is played %q: %v", demo, s.Config.Demo, err)
 		}
 	}
 }

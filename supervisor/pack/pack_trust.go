@@ -37,8 +37,9 @@ package pack
 //	WantedSnapshot here   seq agents
 //	TakenOver     here    epoch by at in leased
 //	Config        sifted  flags demo deny hold on_question relaunch on_silence silent_after
-//	Config        here    claude exec notify policy trace_parent
-//	Config        anew    answers allow allow_project keep_processes
+//	Config        here    claude exec notify policy trace_parent toolless where
+//	Whereabouts   here    values named
+//	Config        anew    answers allow allow_project allow_sessions keep_processes
 //	Config        narrow  permissions delegate max_parallel max_depth max_agents budget retries
 //	Config        here    snapshots
 //	SnapshotTo    here    dir keep
@@ -54,17 +55,20 @@ package pack
 //	Agent         data    stop_wanted service_tier
 //	Agent         data    fault fault_reason progress sent_on told_missing priority group queued_at ended_at
 //	Agent         data    limited_by overdue
-//	Agent         data    told_overdue success_criteria deliverables subagents
+//	Agent         data    told_overdue success_criteria deliverables subagents parts
 //	Agent         sifted  session_id kept delegated from
 //	Agent         narrow  budget
 //	Agent         here    without cwd placing placed tidying gone beyond worktree
 //	Report        data    status summary deliverables files metrics issues recommendations duration checked missing
 //	Report        data    by_subagent
+//	PartReport    form    n
+//	PartReport    data    by at status summary deliverables files metrics issues recommendations duration checked missing
+//	PartReport    data    by_subagent
 //	OutboxItem    form    group
-//	OutboxItem    data    key text from at
+//	OutboxItem    data    key text from at after_turn
 //	Kept          sifted  copy hand
 //	Kept          data    path form problem
-//	Progress      data    percent step eta at
+//	Progress      data    percent step eta of at
 //	Delegated     anew    question
 //	Delegated     sifted  type model
 //	Delegated     data    independence name item after reason context coordination estimated max_turns fingerprint
@@ -78,28 +82,29 @@ package pack
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
 //	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
 //	Launch        data    untold end agent_types
-//	Launch        data    end_reason outcome surveyed silent besides
+//	Launch        data    end_reason outcome foreign surveyed silent besides
 //	Launch        here    pid start_ticks gate transcript replies
 //	Task          data    id name subagent
 //	Gate          here    request block
 //	Stall         data    since doing
 //	Reply         here    request text is_error child await
 //	Await         here    call agent children until
-//	Used          form    input_tokens output_tokens turns
+//	Used          form    input_tokens output_tokens turns reported
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
-//	Question      data    fingerprint own_words
+//	Question      data    fingerprint own_words from remark
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
-//	Question      sifted  tool kept file
+//	Question      sifted  tool kept file told
 //	Question      here    noticed
 //	Option        data    label description preview
 //	ToolCall      form    launch
 //	ToolCall      data    request tool_use name input served from
+//	ToolCall      sifted  cwd
 //	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
 //	Exceeded      anew    what bound used
-//	FileAsked     sifted  id polls drop ran
+//	FileAsked     sifted  id polls drop ran lost
 //	Delivery      form    uuid agent seq state launch turn groups file
 //	Delivery      data    key text tool messages now created_at arrived_at
 //	Delivery      anew    reply grant

@@ -36,6 +36,7 @@ const (
 	minAnew     = 1 << 20 // bytes of them that are no reason yet to begin anew
 	maxRemoved  = 5000    // files that one names as removed
 	captureTime = 9 * time.Second
+	pruneTime   = time.Minute
 )
 
 // lateLines is how long after the end of a turn the CLI may still write of it.
@@ -90,11 +91,14 @@ type Taker struct {
 
 	At func(point string) // for tests: called at the points that writing passes; nil otherwise
 
-	mu    sync.Mutex // held while the work is looked at or a snapshot is written
-	work  capturer
-	trees map[string]*treeCapturer // by agent
-	last  *base                    // nil: the next one is whole
-	names map[string]string
+	mu      sync.Mutex               // held while the work is looked at or a snapshot is written
+	cwd     string                   // where the work is
+	scratch string                   // what is kept of it; "": nothing yet
+	store   *git.Store               // nil for a folder without git
+	trees   map[string]*treeCapturer // by agent; "": the run's own
+	folder  *folderCapturer          // nil in a work tree
+	last    *base                    // nil: the next one is whole
+	names   map[string]string
 }
 
 // A base is what the next snapshot rests on.
@@ -102,8 +106,8 @@ type base struct {
 	name, sum    string
 	after        int64
 	files        map[string]fileEnd
-	work         workMark
-	trees        map[string]treeMark // by agent
+	work         map[string]workFile // of a folder without git
+	trees        map[string]treeMark // by agent; "": the run's own
 	carried      int64               // bytes of work in all of them together: whoever reads this one takes that in
 	whole, since int64               // bytes of the one that rests on none, and of those since then
 	chain        map[string]string
@@ -117,7 +121,7 @@ func (t *Taker) Prime(ctx context.Context, run, cwd string) {
 	if t.Folder == nil || t.opened(ctx, run, cwd) != nil {
 		return
 	}
-	_, _ = t.work.capture(ctx)
+	_ = t.captureWork(ctx, &capturedRun{})
 }
 
 // Close removes what the taker has kept of the run's files.
@@ -128,31 +132,53 @@ func (t *Taker) Close() {
 }
 
 func (t *Taker) forget() {
-	if t.work != nil {
-		_ = os.RemoveAll(t.work.scratch()) // the next supervisor removes what is left
+	if t.scratch != "" {
+		_ = os.RemoveAll(t.scratch) // the next supervisor removes what is left
 	}
-	t.work, t.trees, t.last = nil, nil, nil
+	t.scratch, t.store, t.trees, t.folder, t.last = "", nil, nil, nil, nil
 }
 
 // opened makes ready what looks at the work in a folder.
 func (t *Taker) opened(ctx context.Context, run, cwd string) error {
-	if t.work != nil && t.work.fits(cwd) {
+	if t.fits(cwd) {
 		return nil
 	}
 	t.forget()
 	if t.MaxWork == 0 {
 		t.MaxWork = DefaultMaxWork
 	}
-	scratch := t.Dirs.RunFile(run, "snapshots")
-	err := os.RemoveAll(scratch)
+	t.scratch, t.cwd = t.Dirs.RunFile(run, "snapshots"), cwd
+	err := os.RemoveAll(t.scratch)
 	if err == nil {
-		err = os.MkdirAll(scratch, 0o700)
+		err = os.MkdirAll(t.scratch, 0o700)
 	}
 	if err != nil {
 		return err
 	}
-	t.work, err = newCapturer(ctx, cwd, scratch, t.MaxWork)
-	return err
+	store := &git.Store{Folder: t.scratch, Limit: t.MaxWork}
+	tree, err := store.WorkTree(ctx, cwd)
+	if errors.Is(err, git.ErrNoWorkTree) {
+		t.folder = &folderCapturer{folder: cwd, dir: t.scratch, limit: t.MaxWork, kept: map[string]keptFile{}}
+		return nil
+	}
+	if err != nil {
+		t.forget()
+		return err
+	}
+	t.store, t.trees = store, map[string]*treeCapturer{"": {Tree: tree}}
+	return nil
+}
+
+// fits reports whether a folder is still what is looked at.
+func (t *Taker) fits(cwd string) bool {
+	switch {
+	case t.scratch == "" || cwd != t.cwd:
+		return false
+	case t.folder != nil:
+		return !git.HasGitAbove(cwd)
+	}
+	_, err := os.Lstat(filepath.Join(t.trees[""].Top, ".git"))
+	return err == nil
 }
 
 // Take takes the snapshots that are due and asked for in a state, whose last event has the number seq. captured is
@@ -233,8 +259,8 @@ type capturedRun struct {
 	seq   int64
 	at    time.Time
 	files []capturedFile
-	work  capturedWork
-	trees map[string]git.Captured // by agent
+	work  map[string]workFile     // of a folder without git
+	trees map[string]git.Captured // by agent; "": the run's own
 	live  []string                // sessions whose process lives
 	told  []string
 }
@@ -263,6 +289,18 @@ func (t *Taker) capture(ctx context.Context, s supervisor.State, seq int64) (cap
 	return got, err
 }
 
+// captureWork takes the work in this moment.
+func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
+	if t.folder == nil {
+		return t.captureTrees(ctx, got)
+	}
+	err := t.folder.capture(ctx, got)
+	for _, a := range ownTrees(got.state) {
+		got.told = append(got.told, leftBehind(a, ""))
+	}
+	return err
+}
+
 // exported gives the run as a snapshot holds it: what came into the inbox since it was captured is in it, too, as what
 // nobody has taken.
 func (t *Taker) exported(ctx context.Context, got capturedRun, after int64) (checkpoints.Exported, error) {
@@ -281,7 +319,7 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 	if on != nil {
 		_, err := os.Stat(filepath.Join(t.Folder.path, on.name))
 		if err != nil || len(on.chain) >= maxChain || on.since > max(on.whole, minAnew) ||
-			len(got.work.removed(on.work)) > maxRemoved {
+			len(removedFrom(on.work, got.work)) > maxRemoved {
 			on = nil
 		}
 	}
@@ -331,6 +369,11 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 		return 0, err
 	}
 	t.last = next
+	if on == nil && t.store != nil { // what earlier ones rested on is of no use any more
+		ctx, cancel := context.WithTimeout(ctx, pruneTime)
+		defer cancel()
+		_ = t.store.Prune(ctx, func(string) bool { return false }) // else the next time
+	}
 	return info.Size(), nil
 }
 
@@ -365,29 +408,26 @@ func (t *Taker) writeAsked(ctx context.Context, got capturedRun, path string) er
 
 // write writes a snapshot that rests on another one, or on none.
 func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snapshotManifest, on *base) (*base, error) {
-	next := &base{after: got.seq, files: map[string]fileEnd{}}
+	next := &base{after: got.seq, files: map[string]fileEnd{}, work: got.work}
 	m := manifest{Program: t.Program, Created: got.at.Truncate(time.Second), Run: got.state.Run.ID,
-		Folder: got.state.Run.Cwd, Work: got.work.kind, Snapshot: &s}
-	var before workMark
+		Folder: got.state.Run.Cwd, Work: workFiles, Snapshot: &s}
+	var before map[string]workFile
 	if on != nil {
 		s.Base, s.Sum, s.After, before = on.name, on.sum, on.after, on.work
-		s.Removed = got.work.removed(before)
+		s.Removed = removedFrom(before, got.work)
 	}
 	e, err := t.exported(ctx, got, s.After)
 	if err != nil {
 		return nil, err
 	}
-	work, err := t.work.prepare(ctx, got.work, before)
+	trees, err := t.prepareTrees(ctx, got, on)
 	if err != nil {
 		return nil, err
 	}
-	next.work = work.mark
-	m.Git = got.work.git.To
-	trees, err := t.prepareTrees(ctx, got, on, work.size)
-	if err != nil {
-		return nil, err
+	if next.trees, m.Worktrees = trees.marks, trees.manifests; t.store != nil {
+		m.Work, m.Git = workGit, m.Worktrees[""]
+		delete(m.Worktrees, "")
 	}
-	next.trees, m.Worktrees = trees.marks, trees.manifests
 	m.Format = m.formatOf()
 	p := newPacker(w, got.at)
 	if err := errors.Join(p.document(manifestName, m), p.document(runName, e)); err != nil {
@@ -411,8 +451,13 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 			}
 		}
 	}
-	if err := errors.Join(work.write(p), writeTrees(p, trees.bundles)); err != nil {
+	if err := writeTrees(p, trees.bundles); err != nil {
 		return nil, err
+	}
+	if t.folder != nil {
+		if err := t.folder.writeNew(p, got.work, before); err != nil {
+			return nil, err
+		}
 	}
 	if next.carried = p.work; on != nil {
 		next.carried += on.carried

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 )
@@ -64,7 +64,6 @@ func (t *Taker) captureFiles(s supervisor.State) ([]capturedFile, error) {
 	}
 	var e checkpoints.Exported
 	records(&e, s)
-	env := client.TranscriptEnv(t.Env, t.Dirs, s)
 	for _, a := range s.AllAgents() {
 		names := []string{filepath.Base(t.Dirs.AgentLog(a.Run, a.ID)), filepath.Base(t.Dirs.CheckpointFile(a.Run, a.ID))}
 		for _, name := range append(names, keptCopies(e, a.ID)...) {
@@ -72,14 +71,14 @@ func (t *Taker) captureFiles(s supervisor.State) ([]capturedFile, error) {
 				return nil, err
 			}
 		}
-		transcript, err := procs.Transcript(env, a.SessionID)
+		transcript, err := client.Transcript(t.Env, t.Dirs, s, a.SessionID)
 		if err != nil {
 			continue // it has not come to that, or is lost: a new conversation begins from the checkpoint
 		}
 		if err := add(transcript, transcriptsDir+filepath.Base(transcript), a.SessionID); err != nil {
 			return nil, err
 		}
-		companion, err := procs.TranscriptCompanion(transcript)
+		companion, err := claude.TranscriptCompanion(transcript)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +116,7 @@ func (p *packer) later(f capturedFile, since fileEnd) (fileEnd, error) {
 	}
 	size := f.size
 	if f.session != "" {
-		end, err := procs.TranscriptEnd(f.path, f.size)
+		end, err := claude.TranscriptEnd(f.path, f.size)
 		if err != nil {
 			return since, err
 		}

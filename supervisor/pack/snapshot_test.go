@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,8 +15,9 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/internal/gittest"
 )
 
@@ -64,7 +66,7 @@ func TestEachSnapshotIsTheRunAsItWasThenAndHoldsOnlyWhatIsNew(t *testing.T) {
 				} else if _, err := os.Lstat(filepath.Join(to, "gone later")); err == nil {
 					t.Errorf("snapshot %d has a file that was removed before", n)
 				}
-				transcript, err := procs.Transcript([]string{"HOME=" + there.home}, s.session)
+				transcript, err := claude.Transcript([]string{"HOME=" + there.home}, s.session)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,6 +153,32 @@ func TestAChainOfSnapshotsHoldsNoMoreWorkThanIsUnpacked(t *testing.T) {
 				t.Errorf("what is larger by itself is %+v", b)
 			}
 		})
+	}
+}
+
+// What a supervisor keeps for its snapshots is bounded, however often the work changes.
+func TestWhatIsKeptOfTheWorkIsFreedWithTheSnapshotsThatNeededIt(t *testing.T) {
+	folder := t.TempDir()
+	gittest.InRepository(t, folder)
+	s := newSnapped(t, folder, 2)
+	random := rand.NewChaCha8([32]byte{})
+	for range 12 {
+		content := make([]byte, 600<<10)
+		_, _ = random.Read(content) // it never fails
+		gittest.Put(t, filepath.Join(folder, "changes"), string(content))
+		s.mustTake()
+	}
+	root, err := os.OpenRoot(s.Dirs.RunFile(packedRun, "snapshots"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	size, err := git.FolderSize(root, func(string, fs.DirEntry) bool { return false })
+	if err != nil || size.Sum > 5*600<<10 {
+		t.Errorf("of 600 KiB of work there are %d KiB, %v", size.Sum>>10, err)
+	}
+	if _, _, _, err := s.goesOn(12); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -20,94 +20,6 @@ import (
 	"claude-supervise/supervisor/git"
 )
 
-// A capturer takes the work in a folder again and again.
-type capturer interface {
-	fits(cwd string) bool // whether it is still the one for a folder
-	scratch() string
-	capture(context.Context) (capturedWork, error)
-	prepare(ctx context.Context, got capturedWork, before workMark) (preparedWork, error)
-}
-
-// capturedWork is the work at one moment.
-type capturedWork struct {
-	kind  workKind
-	git   git.Captured
-	files map[string]workFile
-	told  []string
-}
-
-// A workMark is what a snapshot has of the work.
-type workMark struct {
-	commit string
-	files  map[string]workFile
-}
-
-// preparedWork is what of the work a snapshot gets.
-type preparedWork struct {
-	mark  workMark
-	size  int64 // of a bundle, bytes
-	write func(*packer) error
-}
-
-// removed gives the files that a snapshot has and that are not there any more, or are of another kind.
-func (w capturedWork) removed(before workMark) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(before.files)) {
-		if now, there := w.files[name]; !there || now.mode.Type() != before.files[name].mode.Type() {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func newCapturer(ctx context.Context, cwd, scratch string, limit int64) (capturer, error) {
-	s, err := git.OpenShadow(ctx, cwd, scratch)
-	if errors.Is(err, git.ErrNoWorkTree) {
-		return &folderCapturer{folder: cwd, dir: scratch, limit: limit, kept: map[string]keptFile{}}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &gitCapturer{cwd: cwd, dir: scratch, c: git.Capturer{Shadow: s, Limit: limit}}, nil
-}
-
-// A gitCapturer takes the work of a git work tree.
-type gitCapturer struct {
-	cwd, dir string
-	c        git.Capturer
-}
-
-func (g *gitCapturer) scratch() string { return g.dir }
-
-func (g *gitCapturer) fits(cwd string) bool {
-	_, err := os.Lstat(filepath.Join(g.c.Top, ".git"))
-	return cwd == g.cwd && err == nil
-}
-
-func (g *gitCapturer) capture(ctx context.Context) (capturedWork, error) {
-	got, err := g.c.Capture(ctx)
-	return capturedWork{kind: workGit, git: got, told: got.Told}, err
-}
-
-func (g *gitCapturer) prepare(ctx context.Context, got capturedWork, before workMark) (preparedWork, error) {
-	file, name, err := g.c.Bundle(ctx, got.git, before.commit, time.Now().UTC())
-	if err != nil {
-		return preparedWork{}, err
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return preparedWork{}, err
-	}
-	return preparedWork{mark: workMark{commit: name}, size: info.Size(), write: func(p *packer) error {
-		root, err := os.OpenRoot(filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		defer func() { _ = root.Close() }() // only read
-		return p.file(root, filepath.Base(file), bundleName)
-	}}, nil
-}
-
 // A folderCapturer takes the files of a folder that is no work tree. It keeps a copy of each.
 type folderCapturer struct {
 	folder, dir string
@@ -135,24 +47,21 @@ type keptFile struct {
 // racyWithin is how exactly the file system tells when a file was changed, and more.
 const racyWithin = 50 * time.Millisecond
 
-func (c *folderCapturer) scratch() string { return c.dir }
-
-func (c *folderCapturer) fits(cwd string) bool { return cwd == c.folder && !git.HasGitAbove(cwd) }
-
-func (c *folderCapturer) capture(ctx context.Context) (capturedWork, error) {
-	got := capturedWork{kind: workFiles, files: map[string]workFile{}}
+// capture takes the files in this moment.
+func (c *folderCapturer) capture(ctx context.Context, got *capturedRun) error {
+	got.work = map[string]workFile{}
 	root, err := os.OpenRoot(c.folder)
 	if err != nil {
-		return got, err
+		return err
 	}
 	defer func() { _ = root.Close() }() // only read
-	left := func(name string, _ fs.DirEntry) bool { return isGitDir(path.Base(name)) }
+	left := func(name string, _ fs.DirEntry) bool { return git.IsGitDir(path.Base(name)) }
 	sizes, err := git.FolderSize(root, left)
 	if err == nil && sizes.Sum > c.limit {
 		err = git.TooLarge(sizes.Sum, c.limit, sizes.Largest())
 	}
 	if err != nil {
-		return got, err
+		return err
 	}
 	begun := time.Now()
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
@@ -170,18 +79,18 @@ func (c *folderCapturer) capture(ctx context.Context) (capturedWork, error) {
 		case left(at, d):
 			return nil
 		}
-		return c.captureOne(root, at, d, begun, &got)
+		return c.captureOne(root, at, d, begun, got)
 	})
 	for name, k := range c.kept {
-		if _, there := got.files[name]; !there {
+		if _, there := got.work[name]; !there {
 			delete(c.kept, name)
 			_ = os.Remove(k.copy) // the whole folder is removed later
 		}
 	}
-	return got, err
+	return err
 }
 
-func (c *folderCapturer) captureOne(root *os.Root, at string, d fs.DirEntry, begun time.Time, got *capturedWork) error {
+func (c *folderCapturer) captureOne(root *os.Root, at string, d fs.DirEntry, begun time.Time, got *capturedRun) error {
 	info, err := d.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -215,7 +124,7 @@ func (c *folderCapturer) captureOne(root *os.Root, at string, d fs.DirEntry, beg
 		got.told = append(got.told, "not packed: "+at+" (neither file nor folder)")
 		return nil
 	}
-	got.files[at] = f
+	got.work[at] = f
 	return nil
 }
 
@@ -245,20 +154,29 @@ func (c *folderCapturer) keep(root *os.Root, at string, f workFile, begun time.T
 	return k.workFile, nil
 }
 
-func (c *folderCapturer) prepare(_ context.Context, got capturedWork, before workMark) (preparedWork, error) {
-	return preparedWork{mark: workMark{files: got.files}, write: func(p *packer) error {
-		for _, name := range slices.Sorted(maps.Keys(got.files)) {
-			f := got.files[name]
-			old, there := before.files[name]
-			if there && old == f && !f.racy {
-				continue
-			}
-			if err := c.write(p, name, f); err != nil {
-				return err
-			}
+// writeNew writes what a snapshot gets that has the files before.
+func (c *folderCapturer) writeNew(p *packer, files, before map[string]workFile) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f := files[name]
+		if old, there := before[name]; there && old == f && !f.racy {
+			continue
 		}
-		return nil
-	}}, nil
+		if err := c.write(p, name, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removedFrom gives the files that a snapshot has and that are not there any more, or are of another kind.
+func removedFrom(before, now map[string]workFile) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if f, there := now[name]; !there || f.mode.Type() != before[name].mode.Type() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (c *folderCapturer) write(p *packer, name string, f workFile) error {

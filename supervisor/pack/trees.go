@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,32 +42,33 @@ func leftBehind(a *supervisor.Agent, why string) string {
 	return fmt.Sprintf("the worktree of %s is not packed: %s, branch %s%s", a.ID, a.Worktree.Path, a.Worktree.Branch, why)
 }
 
-// openTree makes a shadow of a worktree, which has to be one of the repository of s.
-func openTree(ctx context.Context, s *git.Shadow, path, scratch string) (*git.Shadow, error) {
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
-		return nil, err
+// openTree opens a worktree, which has to be one of the repository of a work tree.
+func openTree(ctx context.Context, store *git.Store, of *git.Tree, path string) (*git.Tree, error) {
+	t, err := store.WorkTree(ctx, path)
+	if errors.Is(err, git.ErrNoWorkTree) || err == nil && (t.Top != path || t.Common != of.Common || t.Git == t.Common) {
+		return nil, fmt.Errorf("it is not a worktree of %s any more", of.Top)
 	}
-	n, err := git.OpenShadow(ctx, path, scratch)
-	if errors.Is(err, git.ErrNoWorkTree) || err == nil && (n.Top != path || n.Common != s.Common || n.Git == n.Common) {
-		return nil, fmt.Errorf("it is not a worktree of %s any more", s.Top)
-	}
-	return n, err
+	return t, err
 }
 
-// A treeBundle is the work in one worktree.
+// A treeBundle is the work in one work tree: the run's own, for the agent "", or an agent's.
 type treeBundle struct {
 	agent, file string
 	manifest    *git.GitManifest
 }
 
-// writeTrees writes the bundles of worktrees.
+// writeTrees writes the bundles of work trees.
 func writeTrees(p *packer, trees []treeBundle) error {
 	for _, t := range trees {
 		root, err := os.OpenRoot(filepath.Dir(t.file))
 		if err != nil {
 			return err
 		}
-		err = p.file(root, filepath.Base(t.file), treesPrefix+t.agent+treesSuffix)
+		name := treesPrefix + t.agent + treesSuffix
+		if t.agent == "" {
+			name = bundleName
+		}
+		err = p.file(root, filepath.Base(t.file), name)
 		if err := errors.Join(err, root.Close()); err != nil {
 			return err
 		}
@@ -74,34 +76,27 @@ func writeTrees(p *packer, trees []treeBundle) error {
 	return nil
 }
 
-// gatherTrees puts the work in the worktrees of a run into bundles, beside the one of its own work in s.
-func (p *packing) gatherTrees(ctx context.Context, s *git.Shadow, bundle string, m *manifest) error {
-	info, err := os.Stat(bundle)
-	if err != nil {
-		return err
-	}
-	left := p.MaxWork - info.Size()
+// gatherTrees puts the work in the worktrees of a run into bundles of at most left bytes, beside the one of its own
+// work in a work tree.
+func (p *packing) gatherTrees(ctx context.Context, store *git.Store, of *git.Tree, left int64, m *manifest) error {
 	for _, a := range ownTrees(p.state) {
-		n, err := openTree(ctx, s, a.Worktree.Path, filepath.Join(p.scratch, a.ID))
+		t, err := openTree(ctx, store, of, a.Worktree.Path)
 		if err != nil {
 			p.told = append(p.told, leftBehind(a, err.Error()))
 			continue
 		}
-		n.Brought = brings(m.Git)
-		file, g, told, err := n.Bundle(ctx, p.Without, left, p.at)
-		if err != nil {
+		t.Brought = brings(m.Git)
+		var file string
+		var got git.Captured
+		if file, got, left, err = p.bundle(ctx, t, left); err != nil {
 			return fmt.Errorf("the worktree of %s: %w", a.ID, err)
 		}
-		if info, err = os.Stat(file); err != nil {
-			return err
-		}
-		left -= info.Size()
-		p.trees = append(p.trees, treeBundle{a.ID, file, g})
-		p.told = append(p.told, ofTree(a, told)...)
+		p.trees = append(p.trees, treeBundle{a.ID, file, got.To})
+		p.told = append(p.told, ofTree(a, got.Told)...)
 		if m.Worktrees == nil {
 			m.Worktrees = map[string]*git.GitManifest{}
 		}
-		m.Worktrees[a.ID] = g
+		m.Worktrees[a.ID] = got.To
 	}
 	return nil
 }
@@ -122,29 +117,27 @@ func ofTree(a *supervisor.Agent, told []string) []string {
 	return told
 }
 
-// A treeCapturer takes the work in one worktree again and again.
+// A treeCapturer takes the work in one work tree again and again: the run's own, by the name "", or an agent's.
 type treeCapturer struct {
-	git.Capturer
+	*git.Tree
 	path  string
 	got   git.Captured
 	stamp string // of the moment in which it was taken; "": it may have changed since without a trace
 }
 
-// A treeMark is what a snapshot has of a worktree.
+// A treeMark is what a snapshot has of a work tree.
 type treeMark struct {
 	commit string
 	got    git.Captured
 }
 
-// captureWork takes the work in this moment: the run's own, and beside it that in the worktrees of its agents.
-func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
-	g, inGit := t.work.(*gitCapturer)
-	var trees []*supervisor.Agent
-	if inGit {
-		trees = ownTrees(got.state)
-	}
+// captureTrees takes the work in this moment: the run's own, and beside it that in the worktrees of its agents.
+func (t *Taker) captureTrees(ctx context.Context, got *capturedRun) error {
+	trees := append([]*supervisor.Agent{nil}, ownTrees(got.state)...)
 	found := make([]*treeCapturer, len(trees))
-	for i, a := range trees {
+	found[0] = t.trees[""]
+	for i, a := range trees[1:] {
+		i++
 		if found[i] = t.trees[a.ID]; found[i] == nil || found[i].path != a.Worktree.Path {
 			if found[i] != nil {
 				t.last = nil // it rests on what is of another folder
@@ -155,14 +148,10 @@ func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
 	why := make([]error, len(trees))
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(max(runtime.NumCPU(), 2))
-	group.Go(func() (err error) {
-		got.work, err = t.work.capture(within)
-		return err
-	})
 	for i, a := range trees {
 		group.Go(func() error {
-			why[i] = t.captureTree(within, g, found[i], a, !got.state.Inhabited(a))
-			if errors.Is(why[i], git.ErrTooLarge) {
+			why[i] = t.captureTree(within, found[i], a, a != nil && !got.state.Inhabited(a))
+			if a == nil || errors.Is(why[i], git.ErrTooLarge) {
 				return why[i]
 			}
 			return nil
@@ -171,14 +160,10 @@ func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	got.told = append(got.told, got.work.told...)
-	if !inGit {
-		for _, a := range ownTrees(got.state) {
-			got.told = append(got.told, leftBehind(a, ""))
-		}
-	}
-	t.trees, got.trees = map[string]*treeCapturer{}, map[string]git.Captured{}
-	for i, a := range trees {
+	t.trees, got.trees = map[string]*treeCapturer{"": found[0]}, map[string]git.Captured{"": found[0].got}
+	got.told = append(got.told, found[0].got.Told...)
+	for i, a := range trees[1:] {
+		i++
 		if why[i] != nil {
 			got.told = append(got.told, leftBehind(a, why[i].Error()))
 			continue
@@ -189,17 +174,15 @@ func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
 	return nil
 }
 
-// captureTree takes the work in one worktree. Of one that its agent has left, and in which nobody works, only git's own
-// files are looked at: it may be one of hundreds.
-func (t *Taker) captureTree(ctx context.Context, g *gitCapturer, c *treeCapturer, a *supervisor.Agent,
-	left bool) (err error) {
-	if c.Shadow == nil {
-		if c.Shadow, err = openTree(ctx, g.c.Shadow, c.path, filepath.Join(g.dir, "worktrees", a.ID)); err != nil {
+// captureTree takes the work in one work tree; a is nil for the run's own. Of one that its agent has left, and in which
+// nobody works, only git's own files are looked at: it may be one of hundreds.
+func (t *Taker) captureTree(ctx context.Context, c *treeCapturer, a *supervisor.Agent, left bool) (err error) {
+	if c.Tree == nil {
+		if c.Tree, err = openTree(ctx, t.store, t.trees[""].Tree, c.path); err != nil {
 			return err
 		}
-		c.Limit = t.MaxWork
 	}
-	if _, err := os.Lstat(filepath.Join(c.path, ".git")); err != nil {
+	if _, err := os.Lstat(filepath.Join(c.Top, ".git")); err != nil {
 		return errors.New("it is gone")
 	}
 	stamp := ""
@@ -228,47 +211,50 @@ func stampOf(dir string) string {
 	return b.String()
 }
 
-// preparedTrees is what of the worktrees a snapshot gets: a bundle of each that has changed since the one that it rests
-// on.
+// preparedTrees is what of the work trees a snapshot gets: a bundle of each that has changed since the one that it
+// rests on.
 type preparedTrees struct {
 	marks     map[string]treeMark
 	manifests map[string]*git.GitManifest
 	bundles   []treeBundle
 }
 
-// prepareTrees makes the bundles. size is how large that of the run's own work is, in bytes: together they may be as
-// large as the work may be.
-func (t *Taker) prepareTrees(ctx context.Context, got capturedRun, on *base, size int64) (preparedTrees, error) {
+// prepareTrees makes the bundles. Together they may be as large as the work may be.
+func (t *Taker) prepareTrees(ctx context.Context, got capturedRun, on *base) (preparedTrees, error) {
 	p := preparedTrees{marks: map[string]treeMark{}, manifests: map[string]*git.GitManifest{}}
-	for _, a := range ownTrees(got.state) {
-		now, there := got.trees[a.ID]
-		if !there {
-			continue
-		}
+	size := int64(0)
+	for _, agent := range slices.Sorted(maps.Keys(got.trees)) { // the run's own first
+		now, c := got.trees[agent], t.trees[agent]
 		var before treeMark
 		if on != nil {
-			before = on.trees[a.ID]
+			before = on.trees[agent]
 		}
 		if before.commit != "" && now.Same(before.got) {
-			p.marks[a.ID], p.manifests[a.ID] = before, before.got.To
+			p.marks[agent], p.manifests[agent] = before, before.got.To
 			continue
 		}
-		p.manifests[a.ID] = now.To
-		c := t.trees[a.ID]
-		c.Brought = brings(got.work.git.To)
-		file, name, err := c.Bundle(ctx, now, before.commit, time.Now().UTC())
-		if err != nil {
-			return p, fmt.Errorf("the worktree of %s: %w", a.ID, err)
+		p.manifests[agent] = now.To
+		if agent != "" {
+			c.Brought = brings(got.trees[""].To)
 		}
-		info, err := os.Stat(file)
+		file, name, err := c.Bundle(ctx, now, before.commit, time.Now().UTC())
+		var info os.FileInfo
+		if err == nil {
+			info, err = os.Stat(file)
+		}
+		if err == nil {
+			if size += info.Size(); size > t.MaxWork && agent != "" {
+				err = git.TooLarge(size, t.MaxWork, []string{"the worktree of " + agent})
+			}
+		}
+		if err != nil && agent != "" && !errors.Is(err, git.ErrTooLarge) {
+			err = fmt.Errorf("the worktree of %s: %w", agent, err)
+		}
 		if err != nil {
 			return p, err
 		}
-		if size += info.Size(); size > t.MaxWork {
-			return p, git.TooLarge(size, t.MaxWork, []string{"the worktree of " + a.ID})
-		}
-		p.marks[a.ID] = treeMark{name, now}
-		p.bundles = append(p.bundles, treeBundle{a.ID, file, now.To})
+		p.marks[agent] = treeMark{name, now}
+		p.bundles = append(p.bundles, treeBundle{agent, file, now.To})
 	}
 	return p, nil
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/permission"
@@ -233,8 +233,11 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		return err
 	}
 	b.Seen = supervisor.SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
-		folder := moved.Folder(agent)
-		return u.Guarded.Look(permission.LookAt(call.Name, call.Input, folder), call.Name, call.Input, folder)
+		site := supervisor.CallSite{Folder: moved.Folder(agent)}
+		if call.Cwd == "" { // another folder was one of the machine that the pack comes from
+			site.Cwd = site.Folder
+		}
+		return u.Guarded.Look(permission.LookAt(call.Name, call.Input, site), call.Name, call.Input, site)
 	})
 	event.Event = b
 	if u.state, err = supervisor.Step(before, event); err != nil {
@@ -283,7 +286,7 @@ func (u *unpacking) planFiles() error {
 		session, within, _ := strings.Cut(strings.TrimPrefix(e.name, transcriptsDir), "/")
 		session = strings.TrimSuffix(session, ".jsonl")
 		if places[session] == "" {
-			transcript, err := procs.NewTranscript(env, session, u.cwd)
+			transcript, err := claude.NewTranscript(env, session, u.cwd)
 			if err != nil {
 				return notPack("%v", err)
 			}
@@ -359,7 +362,7 @@ func records(e *checkpoints.Exported, s supervisor.State) {
 func (u *unpacking) result() UnpackedRun {
 	r := UnpackedRun{
 		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
-		Withheld: u.less, Questions: []view.QuestionView{}, Exec: u.state.Execs(),
+		Withheld: u.less, Questions: []view.QuestionView{}, Exec: !u.state.Abilities().OnPath,
 		Failed: u.state.Run.EndedAt != nil && !supervisor.Revivable(u.state.Agents[u.state.Run.Root]),
 	}
 	if m := u.archive.manifest.Snapshot; m != nil {

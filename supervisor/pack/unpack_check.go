@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -93,23 +94,17 @@ func checkQuestions(s supervisor.State) error {
 			return notPack("the signal of question %s cannot be read", id)
 		case q.Child != "" && (!checkpoints.PlainID(q.Child) || !strings.HasPrefix(q.Child, checkpoints.AgentPrefix)):
 			return notPack("question %s is about the agent %.60q", id, q.Child)
-		case (q.Kind == checkpoints.AskPermission || q.Kind == checkpoints.AskElicitation) && q.Tool == nil:
+		case questions.KindOf(q.Kind).InCall && q.Tool == nil:
 			return notPack("question %s asks in a call, and not in which", id)
-		case q.Kind == checkpoints.AskBudget && (q.Exceeded == nil || first != q):
+		case supervisor.OfBudget(q) && (q.Exceeded == nil || first != q):
 			return notPack("question %s is about a budget, and not about which", id)
 		case q.State != checkpoints.QuestionOpen && q.State != checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
 			return notPack("question %s is answered, and not when", id)
-		case !slices.Contains(kinds, q.Kind):
+		case !slices.Contains(questions.All(), q.Kind):
 			return notPack("question %s is of the kind %.60q", id, q.Kind)
 		}
 	}
 	return nil
-}
-
-var kinds = []checkpoints.QuestionKind{
-	checkpoints.AskClarification, checkpoints.AskBlocker, checkpoints.AskPermission, checkpoints.AskDelegation,
-	checkpoints.AskBudget,
-	checkpoints.AskCommand, checkpoints.AskFile, checkpoints.AskOverrun, checkpoints.AskElicitation,
 }
 
 func checkDeliveries(s supervisor.State) error {
@@ -134,8 +129,9 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 	all := u.less
 	for _, q := range before.FindQuestions(func(*supervisor.Question) bool { return true }) {
 		is := u.state.Questions[q.ID]
-		switch word, _ := supervisor.Decision(q.Answer); {
-		case q.Revoked != "" || !supervisor.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
+		kind := questions.KindOf(q.Kind)
+		switch word, _ := questions.Decision(q.Answer); {
+		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
 		case supervisor.GrantsRule(q) && u.Vouched: // it is given again
 		case supervisor.GrantsRule(q):
 			all = append(all, supervisor.Withheld{What: "the rule " + supervisor.RuleOf(q).Rule,
@@ -143,8 +139,7 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 		case supervisor.IsOpen(is):
 			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s (%s), which is asked anew: %s",
 				q.ID, q.Kind, text.Line(q.Answer, text.MaxLine))})
-		case q.Kind == checkpoints.AskPermission && word == supervisor.Allow && !q.GrantSpent,
-			q.Kind == checkpoints.AskCommand && q.Ran == nil:
+		case kind.Ruled && word == supervisor.Allow && !q.GrantSpent, kind.Runs && q.Ran == nil:
 			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s (%s): %s", q.ID, q.Kind,
 				text.Line(q.Answer, text.MaxLine))})
 		}

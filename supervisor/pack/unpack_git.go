@@ -89,9 +89,9 @@ func notClone(m *git.GitManifest, history bool, why string) error {
 // compare finds what is to be put and dropped, and refuses where the clone has changes of its own. A file or a line of
 // the index may be as it is committed here, or already as it is in the pack.
 func (w *gitWork) compare(ctx context.Context, limit int64) error {
-	now, err := w.Snapshot(ctx, "here", nil, limit)
+	now, err := (&git.Tree{Shadow: w.Shadow, Limit: limit}).Capture(ctx)
 	if err != nil {
-		return err
+		return orWithoutWork(err)
 	}
 	if now.Index == "" {
 		return fmt.Errorf("%w: a merge is not finished. Nothing was changed: finish or abort it, and unpack again",

@@ -17,6 +17,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -292,7 +293,7 @@ func attack(e *checkpoints.Exported) {
 	e.Run.Config = text.JSON(supervisor.Config{
 		Claude: "/bin/sh", Notify: []string{"touch", "x"},
 		Flags: []string{"--model", "opus", "--dangerously-skip-permissions"},
-		Allow: []string{"Bash"}, AllowProject: true,
+		Allow: []string{"Bash"}, AllowProject: true, AllowSessions: true,
 		Answers:  []supervisor.Preset{{Key: "Bash", Value: supervisor.Allow}},
 		Delegate: supervisor.Delegates{supervisor.AutoDelegations},
 		Retries:  1000, KeepProcesses: true, Deny: []string{"Bash(rm:*)"}, Budget: supervisor.Budget{CostUSD: 5},
@@ -305,37 +306,37 @@ func attack(e *checkpoints.Exported) {
 	work := text.JSON(signals.Signal{Kind: signals.Delegate,
 		Fields: []signals.Field{{Name: "new_task_description", Value: "touch x"}}})
 	for i, q := range []supervisor.Question{
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered,
-			Response: checkpoints.Response{Answer: supervisor.RunIt},
+		{Kind: questions.AskCommand, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: questions.RunIt},
 			Wording:  checkpoints.Wording{Context: "touch x"}},
-		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
+		{Kind: questions.AskBlocker, State: checkpoints.QuestionAnswered,
 			Response: checkpoints.Response{Answer: "run: touch x"}, Handling: checkpoints.Handling{Prepared: true}},
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionAnswered,
-			Response: checkpoints.Response{Answer: supervisor.RunIt},
+		{Kind: questions.AskCommand, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: questions.RunIt},
 			Wording:  checkpoints.Wording{Context: "touch y"}, Origin: checkpoints.Origin{Asker: "q-1"}},
-		{Kind: checkpoints.AskCommand, State: checkpoints.QuestionDelivered,
-			Response: checkpoints.Response{Answer: supervisor.RunIt},
+		{Kind: questions.AskCommand, State: checkpoints.QuestionDelivered,
+			Response: checkpoints.Response{Answer: questions.RunIt},
 			Handling: checkpoints.Handling{Ran: &checkpoints.Ran{Epoch: 1}}},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionAnswered,
+		{Kind: questions.AskPermission, State: checkpoints.QuestionAnswered,
 			Response: checkpoints.Response{Answer: supervisor.Allow}, Origin: checkpoints.Origin{Tool: call()},
 			Wording: checkpoints.Wording{Text: "Allow Bash: true?"}, Grant: checkpoints.Grant{Rule: "Bash(true)"}},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionDelivered,
+		{Kind: questions.AskPermission, State: checkpoints.QuestionDelivered,
 			Response: checkpoints.Response{Answer: supervisor.AllowRun, ForAllLike: true},
 			Origin:   checkpoints.Origin{Tool: call()}, Grant: checkpoints.Grant{Rule: "Bash(touch x)"}},
-		{Kind: checkpoints.AskPermission, State: checkpoints.QuestionOpen, Origin: checkpoints.Origin{Tool: call()},
+		{Kind: questions.AskPermission, State: checkpoints.QuestionOpen, Origin: checkpoints.Origin{Tool: call()},
 			Wording: checkpoints.Wording{Text: "Allow Bash: true?", Context: "true"},
 			Grant:   checkpoints.Grant{Rule: "Bash(true)"}},
-		{Kind: checkpoints.AskDelegation, State: checkpoints.QuestionAnswered,
+		{Kind: questions.AskDelegation, State: checkpoints.QuestionAnswered,
 			Response: checkpoints.Response{Answer: supervisor.Approve},
 			Origin:   checkpoints.Origin{Child: "a-new000000000", Signal: work}},
-		{Kind: checkpoints.AskBlocker, State: checkpoints.QuestionAnswered,
-			Response: checkpoints.Response{Answer: supervisor.DelegateIt},
+		{Kind: questions.AskBlocker, State: checkpoints.QuestionAnswered,
+			Response: checkpoints.Response{Answer: questions.DelegateIt},
 			Origin:   checkpoints.Origin{Child: "a-new000000001", Signal: work},
 			Handling: checkpoints.Handling{Prepared: true}},
-		{Kind: checkpoints.AskBudget, State: checkpoints.QuestionAnswered,
+		{Kind: questions.AskBudget, State: checkpoints.QuestionAnswered,
 			Response: checkpoints.Response{Answer: "raise 1000"},
-			Origin:   checkpoints.Origin{Exceeded: &checkpoints.Exceeded{What: supervisor.BudgetCost, Bound: 5}}},
-		{Kind: checkpoints.AskClarification, State: checkpoints.QuestionAnswered,
+			Origin:   checkpoints.Origin{Exceeded: &checkpoints.Exceeded{What: questions.BudgetCost, Bound: 5}}},
+		{Kind: questions.AskClarification, State: checkpoints.QuestionAnswered,
 			Response: checkpoints.Response{Answer: "SQLite"}, Wording: checkpoints.Wording{Text: "Which?"}},
 	} {
 		q.ID = "q-" + string(rune('0'+i))

@@ -38,7 +38,18 @@ func guardedHome(t *testing.T) (home string, g Guarded) {
 
 func TestACallThatNamesThePersonsConfigIsFound(t *testing.T) {
 	home, g := guardedHome(t)
-	work := filepath.Join(home, "work")
+	up := filepath.Dir(home) // a folder to work in may have the home in it
+	work, src, bare := filepath.Join(home, "work"), filepath.Join(home, "src"), filepath.Join(home, "bare")
+	for _, dir := range []string{src, bare} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"in": "../.config", "later": "../.config/claude-supervise/later"} {
+		if err := os.Symlink(to, filepath.Join(src, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		tool, name, what string
 		cwd              string
@@ -75,26 +86,81 @@ func TestACallThatNamesThePersonsConfigIsFound(t *testing.T) {
 		{"Bash", "command", "cp a ~; mv b ..; rm -rf build .cache", work, false},
 		{"Bash", "command", "touch .config/other/c* *.txt", home, false},
 		{"Bash", "command", "git commit -m 'the config of claude-supervise'", work, false},
-		{"Bash", "command", strings.Repeat("{a,b}", 400), work, false},
-		{"Bash", "command", "echo {1..999999999}", work, false},
-		{"Bash", "command", "a=xxxxxxxx; " + strings.Repeat("a=$a$a; ", 200), work, false},
-		{"Bash", "command", "echo $(cat x) <(cat y) $((1 << 3)) ${a//b/c} @(a|b) ${!x}; declare $y", work, false},
-		{"Bash", "command", "'", work, false},
+		{"Bash", "command", strings.Repeat("{a,b}", 400), bare, false},
+		{"Bash", "command", "echo {1..999999999}", bare, false},
+		{"Bash", "command", "a=xxxxxxxx; " + strings.Repeat("a=$a$a; ", 200), bare, false},
+		{"Bash", "command", "echo $(cat x) <(cat y) $((1 << 3)) ${a//b/c} @(a|b) ${!x}; declare $y", bare, false},
+		{"Bash", "command", "ls *; for f in **/*.go; do echo $f > /dev/null 2> /dev/stderr; done; cat /proc/mounts", bare, false},
+		{"Bash", "command", "for f in *; do echo $f; done; ls .. ~", home, false},
+		{"Bash", "command", "cat > new <<E\n" + strings.Repeat("some text of a file\n", 2000) + "E", bare, false},
+		{"Bash", "command", strings.Repeat("go test ./a ./b && ", 1000) + "true", bare, false},
+
+		{"Bash", "command", "echo x >> x; while [ ! -e go ] && [[ -n $a ]] && [ $((i+=1)) -lt 600 ]; do sleep 0.1; done; " +
+			"echo w > w.txt; test -e a[0] || a[i]=1 && { touch *; } && echo ${b[0]} ] [ [] a] $(ls) ?", up, false},
+		{"Bash", "command", "cd .[c]onfig; touch [!x]laude-supervise/x", home, true},
+
+		// What cannot be taken apart.
+		{"Bash", "command", "'", src, true},
+		{"Bash", "command", "echo x; )", src, true},
+		{"Bash", "command", ": " + strings.Repeat("x", 128<<10), src, true},
+		{"Bash", "command", strings.Repeat("(", 3000), src, true},
+		{"Bash", "command", "shopt -s dotglob; cd *; cd c*; touch x", home, true},
+
+		// A folder or link on the way, and then the rest.
+		{"Bash", "command", "cd ~/.config; echo x > claude-*/config.yaml", src, true},
+		{"Bash", "command", "cd; cd ..; cd */.conf*; cd ./claude-supervise* && touch x", src, true},
+		{"Bash", "command", "cd ~; cd .c* && cd cl*; tee 9", src, true},
+		{"Bash", "command", "git -C ~/.config clone -q x claude-supervise", src, true},
+		{"Bash", "command", "tar xf x -C~/.config", src, true},
+		{"Bash", "command", "cp x in/claude-supervise/new", src, true},
+		{"Bash", "command", "cp x i[n]/claude*/new", src, true},
+		{"Bash", "command", "echo x > later/autostart/x", src, true},
+		{"Bash", "command", "echo x > later/config.yaml", src, true},
+		{"Bash", "command", "cp x in/../.config/claude-supervise", src, true},
+		{"Bash", "command", "cp x /proc/self/cwd/../.config/claude-supervise", src, true},
+		{"Bash", "command", "rm -rf ~/.conf*", src, true},
+		{"Bash", "command", "find ~/.config -delete", src, true},
+		{"Bash", "command", "find ~/.config -name '*.go'", src, false},
+		{"Bash", "command", "bash -c 'cd ~/.config; touch claude*/x'", src, true},
+		{"Bash", "command", "eval 'cd ~/.config && touch claude*/x'", src, true},
+		{"Bash", "command", "echo {,,,}{,,,}{,,,}{,,,} > ~/.config/{claude-supervise,b}/x", src, true},
+		{"Bash", "command", "echo x > ~/.config/$(echo claude)-supervise/y", src, true},
+		{"Bash", "command", "cat > ~/.config/claude*/y <<E\n" + strings.Repeat("x\n", 4<<10) + "E", src, true},
+		{"Bash", "command", "echo x > ~/.conﬁg/other", src, false},
+		{"Bash", "command", "echo x > ~/.CONFIG/Claude-\u212aupervise/y; echo > ~/.Config/cLaude\u200c-ſupervise/y", src, true},
+		{"Monitor", "command", "echo x > link/config.yaml", work, true},
+		{"Write", "file_path", "later/x", src, true},
+		{"Write", "file_path", "in/../in/claude-supervise/x", src, true},
+		{"Write", "file_path", strings.Repeat("./", 4000) + "later/x", src, true},
+		{"Write", "file_path", "in/autostart/x", src, false},
+		// A schedule of later sessions, in any folder.
+		{"Write", "file_path", ".claude/Scheduled_Tasks.json", src, true},
+		{"Write", "file_path", "made/scheduled_tasks.json", src, true},
+		{"Write", "file_path", ".claude/tasks.json", src, false},
+		{"Bash", "command", "cd .claude && cp ../x sched*", src, true},
+		{"Bash", "command", "echo x >> elsewhere/.claude/scheduled_tasks.json", src, true},
+		{"Bash", "command", `mkdir -p .claude; echo '{"tasks":[]}' > .claude/sched"uled"_tasks.json`, src, true},
+		{"Bash", "command", "cd .claude/x; cp y ../sched*", src, true},
+		{"Bash", "command", "cp made/* other", src, false},
+		{"Bash", "command", "cat x > ~/.claude/questions/pending/${ID}.json", src, false},
+		{"Agent", "prompt", "~H/.config/claude-supervise/config.yaml", src, false},
 	} {
 		what := strings.ReplaceAll(c.what, "~H", home)
 		input, err := json.Marshal(map[string]any{c.name: what})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := g.Touches(c.tool, input, c.cwd); got != c.touches {
+		why := g.Why(c.tool, input, c.cwd)
+		if got := why != ""; got != c.touches {
 			t.Errorf("%s %.80s: %v", c.tool, c.what, got)
 		}
-		shown := g.Look(supervisor.CallView{Rule: rules.Rule{Tool: c.tool}, Preview: "x"}, c.tool, input, c.cwd)
-		if said := strings.HasPrefix(shown.Preview, WhyAsked+"\n"); said != c.touches || (shown.Rule.Tool == "") != c.touches {
+		shown := g.Look(supervisor.CallView{Rule: rules.Rule{Tool: c.tool}, Preview: "x"}, c.tool, input,
+			supervisor.CallSite{Folder: home, Cwd: c.cwd})
+		if said := why != "" && strings.HasPrefix(shown.Preview, why+"\n"); said != c.touches || (shown.Rule.Tool == "") != c.touches {
 			t.Errorf("%s %.80s is shown as %+v", c.tool, c.what, shown)
 		}
 	}
-	if (Guarded{}).Touches("Bash", json.RawMessage(`{"command":"x"}`), home) {
+	if (Guarded{}).Why("Bash", json.RawMessage(`{"command":"x"}`), home) != "" {
 		t.Error("nothing is guarded, and found")
 	}
 }

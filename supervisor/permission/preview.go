@@ -2,145 +2,168 @@ package permission
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"path/filepath"
 	"strings"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
 )
 
 // LookAt shows a call so that a person can judge it: of a command what it is and where it runs, of an edit what it
-// changes in the file as that is now. What the model says of it comes after. cwd is the agent's folder.
-func LookAt(tool string, input json.RawMessage, cwd string) supervisor.CallView {
+// changes in the file as that is now. What the model says of it comes behind "it says:", and is no headline.
+func LookAt(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView {
+	is, e := calls.Of(tool), evidence{}
 	var in map[string]json.RawMessage
-	var e evidence
 	if json.Unmarshal(input, &in) != nil {
-		e.members(input)
-		return e.view(supervisor.CallView{})
+		e.members(is, input)
+		return e.view(supervisor.CallView{Headline: is.Headline(input)})
 	}
-	said := func(name string) string {
-		var s string
-		_ = json.Unmarshal(in[name], &s) // of another type: none
-		return s
+	if is.Rule == calls.ByFile {
+		return lookAtFile(tool, in, input, site)
 	}
-	is := func(name string) bool { // whatever else stands there, somebody might take for yes
-		said := string(bytes.TrimSpace(in[name]))
-		return said != "" && said != "false" && said != "null"
-	}
-	about := rules.FileTool(tool)
-	if about != "" {
-		return lookAtFile(tool, about, in, input, cwd)
-	}
-	var l supervisor.CallView
-	if server, name, mcp := mcpTool(tool); mcp {
+	if server, name, found := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__"); found && calls.Served(tool) {
 		e.line("tool %s of the MCP server %s", name, server)
 	}
-	e.members(input)
-	switch {
-	case tool == "Bash":
-		l.What = strings.TrimSpace(said("command"))
-		e.line("run's folder: %s", cwd) // a cd before may have left it
-		if is("run_in_background") {
-			e.line("It runs in the background.")
-		}
-		if is("dangerouslyDisableSandbox") {
-			e.line("It runs outside the sandbox.")
-			break // no rule about a command says that
-		}
-		l.Rule, _ = rules.Exactly(tool, l.What)
-	case tool == "WebFetch":
-		l.What = said("url")
-		if u, err := url.Parse(l.What); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") {
-			l.Rule, _ = rules.Exactly(tool, "domain:"+strings.ToLower(u.Hostname()))
-		}
-	case strings.HasPrefix(tool, mcpPrefix):
-		l.Rule, _ = rules.Exactly(tool, "")
-	case tool == "Skill":
-		e.line(
-			"What its file says about tools and hooks is in force while it is used: it may permit calls, and run programs.")
-		if l.What = said("skill"); l.What != "" {
-			l.Rule, _ = rules.Exactly(tool, l.What)
-		}
-	case in["command"] == nil && in["path"] == nil && in["file_path"] == nil: // else the tool alone would be too much
-		l.Rule, _ = rules.Exactly(tool, "")
+	e.members(is, input)
+	l := supervisor.CallView{Headline: is.Headline(input)}
+	if is.Runs() {
+		l.Cwd, l.Where = placed(site)
+		e.place(l, site)
+	}
+	// A rule holds in one folder.
+	if unusual := e.circumstances(is, in); !unusual && l.Cwd != checkpoints.ElsewhereUnknown {
+		l.Rule = ruleFor(tool, is, in)
 	}
 	return e.view(l)
 }
 
-const mcpPrefix = "mcp__"
+// ruleFor returns the rule that permits a call that is about no file; the zero Rule if none does.
+func ruleFor(tool string, is calls.Tool, in map[string]json.RawMessage) rules.Rule {
+	var named string
+	if len(is.Head) > 0 {
+		_ = json.Unmarshal(in[is.Head[0]], &named) // of another type: none
+	}
+	var r rules.Rule
+	switch is.Rule {
+	case calls.ByTool:
+		r, _ = rules.Exactly(tool, "")
+	case calls.ByHost:
+		if u, err := url.Parse(named); err == nil && u.User == nil && (u.Scheme == "https" || u.Scheme == "http") {
+			r, _ = rules.Exactly(tool, "domain:"+strings.ToLower(u.Hostname()))
+		}
+	case calls.ByCommand, calls.ByName:
+		if named != "" {
+			r, _ = rules.Exactly(tool, named)
+		}
+	}
+	return r
+}
 
-// mcpTool takes the name of an MCP server's tool apart.
-func mcpTool(tool string) (server, name string, mcp bool) {
-	rest, mcp := strings.CutPrefix(tool, mcpPrefix)
-	server, name, _ = strings.Cut(rest, "__")
-	return server, name, mcp
+// circumstances adds what allowing a call lets happen that is easily missed in its input, and reports whether that is
+// more than a rule about it could say.
+func (e *evidence) circumstances(is calls.Tool, in map[string]json.RawMessage) (unusual bool) {
+	set := func(name string) bool { // whatever else stands there, somebody might take for yes
+		value := string(bytes.TrimSpace(in[name]))
+		return value != "" && value != "false" && value != "null"
+	}
+	if set("run_in_background") {
+		e.line("It runs in the background.")
+	}
+	if set("dangerouslyDisableSandbox") {
+		e.line("It runs outside the sandbox.")
+		unusual = true
+	}
+	if is.About != "" {
+		e.line("%s", is.About)
+	}
+	return e.unknown(is, in) || unusual
+}
+
+// unknown says which members of an input nobody has decided about, and reports whether there are any.
+func (e *evidence) unknown(is calls.Tool, in map[string]json.RawMessage) bool {
+	names := is.Unknown(in)
+	if _, row := calls.Known(is.Name); !row && !calls.Served(is.Name) {
+		e.line("claude-supervise does not know this tool: what it does is not said here, and no rule is offered.")
+		return true
+	}
+	if len(names) > 0 {
+		e.line("claude-supervise does not know what %s does here, so no rule is offered.",
+			text.Truncate(strings.Join(names, ", "), text.MaxNamed))
+	}
+	return len(names) > 0
+}
+
+// placed says where a call is made that runs something: as a checkpoints.ToolCall has it, and in few words.
+func placed(site supervisor.CallSite) (cwd, where string) {
+	home, known := follow(site.Folder)
+	switch rel, err := filepath.Rel(home, site.Cwd); {
+	case site.Cwd == "":
+		return checkpoints.ElsewhereUnknown, "an unknown folder"
+	case site.Cwd == site.Folder, known && site.Cwd == home:
+		return "", ""
+	case err == nil && filepath.IsLocal(rel):
+		return site.Cwd, rel
+	}
+	return site.Cwd, site.Cwd
+}
+
+// place says in which folder a call runs something.
+func (e *evidence) place(l supervisor.CallView, site supervisor.CallSite) {
+	switch l.Cwd {
+	case "":
+		e.line("run's folder: %s", site.Folder)
+	case checkpoints.ElsewhereUnknown:
+		e.line("It is not known in which folder it runs. The run's folder: %s", site.Folder)
+	default:
+		e.line("folder: %s", l.Cwd)
+		e.line("It does not run in the run's folder, %s", site.Folder)
+	}
 }
 
 // lookAtFile shows a call that is about one file.
-func lookAtFile(tool, about string, in map[string]json.RawMessage, input json.RawMessage,
-	cwd string) supervisor.CallView {
+func lookAtFile(tool string, in map[string]json.RawMessage, input json.RawMessage,
+	site supervisor.CallSite) supervisor.CallView {
+	is, e := calls.Of(tool), evidence{}
 	var path string
-	for _, name := range []string{"file_path", "notebook_path"} {
-		if path == "" {
-			_ = json.Unmarshal(in[name], &path) // of another type: none
-		}
-	}
-	var e evidence
+	_ = json.Unmarshal(in[is.Head[0]], &path) // of another type: none
 	if path == "" || strings.ContainsRune(path, 0) {
-		e.members(input)
-		return e.view(supervisor.CallView{})
+		e.members(is, input)
+		return e.view(supervisor.CallView{Headline: is.Headline(input)})
 	}
-	target := Locate(path, cwd)
-	l, named := supervisor.CallView{What: target.Path}, "/"+target.Path
-	if rel, err := filepath.Rel(cwd, target.Path); err == nil && !target.outside && rel != "." {
-		l.What, named = rel, "/"+rel
+	target := Locate(path, cmp.Or(site.Cwd, site.Folder), site.Folder)
+	l, named := supervisor.CallView{Headline: calls.AtPath(target.Path)}, "/"+target.Path
+	if !filepath.IsAbs(path) {
+		l.Cwd, _ = placed(site) // the same call means another file elsewhere
+	}
+	if rel, err := filepath.Rel(site.Folder, target.Path); err == nil && !target.outside && rel != "." {
+		l.Headline, named = calls.AtPath(rel), "/"+rel
 	}
 	e.line("file: %s", target.Path)
-	if target.Real != "" && target.Real != target.Path {
+	switch target.Real {
+	case target.Path:
+	case "":
+		e.line("It is not known where its links lead.")
+	default:
 		e.line("which is a link to %s", target.Real)
 	}
 	if target.outside {
-		e.line("outside the run's folder, %s", cwd)
+		e.line("outside the run's folder, %s", site.Folder)
 	}
-	if about == "Edit" {
-		e.change(tool, in, input, target)
-	} else {
-		e.members(input)
+	sure := !e.unknown(is, in)
+	switch {
+	case !sure, !is.Acts:
+		e.members(is, input)
+	default:
+		sure = e.change(tool, in, input, target)
 	}
-	if target.plain {
-		l.Rule, _ = rules.Exactly(about, named)
+	if sure && target.plain {
+		l.Rule, _ = rules.Exactly(rules.FileTool(tool), named)
 	}
 	return e.view(l)
-}
-
-// A target is the file that a call names.
-type target struct {
-	Path    string // absolute and clean, as it was named
-	Real    string // where its links lead; "" if that is not known
-	outside bool   // of the run's folder, by either
-	plain   bool   // no link is on the way, so that the path says which file it is
-}
-
-// Locate finds out what a path names. It follows links by name only and opens nothing.
-func Locate(path, cwd string) target {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
-	}
-	t := target{Path: filepath.Clean(path)}
-	if real, err := filepath.EvalSymlinks(t.Path); err == nil {
-		t.Real = real
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(t.Path)); err == nil &&
-		!named(t.Path) { // it is to be made
-		t.Real = filepath.Join(dir, filepath.Base(t.Path))
-	}
-	t.plain = t.Real == t.Path
-	home, err := filepath.EvalSymlinks(cwd)
-	if err != nil {
-		home = cwd
-	}
-	t.outside = !text.Under(t.Path, cwd) && !text.Under(t.Path, home) || t.Real != "" && !text.Under(t.Real, home)
-	return t
 }

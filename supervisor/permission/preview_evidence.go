@@ -3,9 +3,11 @@ package permission
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/text"
 )
 
@@ -34,11 +36,16 @@ func (e *evidence) line(format string, names ...any) {
 // plainName is a member's name that does not read as anything else.
 var plainName = text.Lazily(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// members adds a tool's input: each member on a line of its own.
-func (e *evidence) members(input json.RawMessage) {
+// members adds a tool's input: each member on a line of its own, what the model says of the call behind calls.ItSays,
+// which no member's name reads as.
+func (e *evidence) members(of calls.Tool, input json.RawMessage) {
 	any := false
 	text.EachMember(input, func(name, value string) {
 		any = true
+		if slices.Contains(of.Said, name) {
+			e.value(calls.ItSays, value)
+			return
+		}
 		if !plainName().MatchString(name) {
 			quoted, _ := json.Marshal(name) // of a string it cannot fail
 			name = text.VisibleLine(string(quoted))

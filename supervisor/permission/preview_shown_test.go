@@ -2,7 +2,6 @@ package permission
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/text/texttest"
 	"claude-supervise/supervisor/view"
@@ -57,12 +57,12 @@ func shownMembers(t *testing.T, preview string) map[string]string {
 
 // askedOf gives the question of a call, and the rule that it offers.
 func askedOf(m procs.Ask, cwd string) (signals.Question, string) {
-	return supervisor.PermissionAsked(m, LookAt(m.Name, m.Input, cwd))
+	return supervisor.PermissionAsked(m, LookAt(m.Name, m.Input, site(cwd)))
 }
 
 func TestWhatIsShownOfACommandIsWhatRuns(t *testing.T) {
 	for _, command := range hiding {
-		l := LookAt("Bash", raw(map[string]any{"command": command, "description": "d"}), "/work")
+		l := LookAt("Bash", raw(map[string]any{"command": command, "description": "d"}), site("/work"))
 		if got := shownMembers(t, l.Preview)["command"]; got != runs(command) {
 			t.Errorf("%q is shown as %q, which is\n%q", command, l.Preview, got)
 		}
@@ -157,7 +157,7 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 			"command": "touch PWN"},
 	} {
 		asked, rule := askedOf(procs.Ask{Name: "Bash", Input: raw(input)}, "/work")
-		q := supervisor.NewQuestion(checkpoints.AskPermission, asked)
+		q := supervisor.NewQuestion(questions.AskPermission, asked)
 		q.Rule = rule
 		if len(q.Options) != 2 || !strings.Contains(q.Context, "It can only be refused") || q.Truncated != "" {
 			t.Errorf("%s: it offers %v: %s", name, q.Options, q.Context[len(q.Context)-200:])
@@ -165,16 +165,16 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 		for answer, taken := range map[string]bool{supervisor.Allow: false, supervisor.AllowRun: false,
 			supervisor.AllowRun + " Bash": false, supervisor.Deny: true, supervisor.Deny + " no": true,
 			supervisor.DenyStop: true} {
-			if err := supervisor.CheckDecision(q, answer, "/work"); (err == nil) != taken {
+			if err := questions.Check(q, answer, "/work"); (err == nil) != taken {
 				t.Errorf("%s: %q is taken: %v", name, answer, err)
 			}
 		}
 	}
 	whole := strings.Repeat("echo one\n", 3000) + "touch PWN" // more than the 16 KiB of older releases
 	asked, _ := askedOf(procs.Ask{Name: "Bash", Input: raw(map[string]any{"command": whole})}, "/work")
-	q := supervisor.NewQuestion(checkpoints.AskPermission, asked)
+	q := supervisor.NewQuestion(questions.AskPermission, asked)
 	if got := shownMembers(t, q.Context)["command"]; got != whole ||
-		supervisor.CheckDecision(q, supervisor.Allow, "/work") != nil {
+		questions.Check(q, supervisor.Allow, "/work") != nil {
 		t.Errorf("of a command of %d bytes %d are shown", len(whole), len(got))
 	}
 	if v := view.View(q); v.Context != q.Context {
@@ -184,7 +184,7 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 
 // What an older release has saved may hide something; a reader sees it all the same, and what is exact beside it.
 func TestAPermissionOfAnOlderReleaseHidesNothing(t *testing.T) {
-	q := &supervisor.Question{Kind: checkpoints.AskPermission,
+	q := &supervisor.Question{Kind: questions.AskPermission,
 		Wording: checkpoints.Wording{Text: "Allow Bash: a\x1bb?", Context: "command: a\x1bb"},
 		Origin: checkpoints.Origin{Tool: &checkpoints.ToolCall{Name: "Bash",
 			Input: raw(map[string]any{"command": "a\x1bb"})}}}
@@ -193,53 +193,6 @@ func TestAPermissionOfAnOlderReleaseHidesNothing(t *testing.T) {
 		string(v.Input) != string(q.Tool.Input) {
 		t.Errorf("it is shown as %+v", v)
 	}
-}
-
-// patched plays a unified diff of a whole file through.
-func patched(t *testing.T, before, diff string) string {
-	t.Helper()
-	old := strings.SplitAfter(before, "\n")
-	var out strings.Builder
-	at := 0
-	lines := strings.SplitAfter(diff, "\n")
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		if strings.HasPrefix(line, "--- ") && i == 0 || strings.HasPrefix(line, "+++ ") && i == 1 || line == "" {
-			continue
-		}
-		body := line[1:]
-		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], `\ No newline`) {
-			body = strings.TrimSuffix(body, "\n")
-		}
-		switch line[0] {
-		case '@':
-			var from, n int
-			if _, err := fmt.Sscanf(line, "@@ -%d,%d", &from, &n); err != nil {
-				n = 1
-				_, _ = fmt.Sscanf(line, "@@ -%d", &from)
-			}
-			if n > 0 {
-				from--
-			}
-			for ; at < from; at++ {
-				out.WriteString(old[at])
-			}
-		case ' ':
-			out.WriteString(body)
-			at++
-		case '-':
-			at++
-		case '+':
-			out.WriteString(body)
-		case '\\':
-		default:
-			t.Fatalf("%q in the diff\n%s", line, diff)
-		}
-	}
-	for ; at < len(old); at++ {
-		out.WriteString(old[at])
-	}
-	return out.String()
 }
 
 // What is shown of a change, read back and played through, makes of the file what the call makes of it.
@@ -255,28 +208,18 @@ func checkChange(t *testing.T, before, after string) {
 			t.Fatal(err)
 		}
 	}
-	l := LookAt("Write", raw(map[string]any{"file_path": path, "content": after}), dir)
+	l := LookAt("Write", raw(map[string]any{"file_path": path, "content": after}), site(dir))
 	if l.More > 0 {
 		return
 	}
 	mustBeSeen(t, l.Preview)
-	_, diff, is := strings.Cut(l.Preview, "\n--- ")
-	if !is {
-		if before != after && after != "" {
-			t.Errorf("no change from %q to %q is shown:\n%s", before, after, l.Preview)
-		}
-		return
-	}
-	diff, _, _ = strings.Cut("--- "+diff, " cannot be seen;")
-	if rows := strings.Split(diff, "\n"); diff != "" && strings.HasSuffix(l.Preview, " and so on.") {
-		diff = strings.Join(rows[:len(rows)-1], "\n")
-	}
-	text, err := texttest.Original(diff + "\n")
-	if err != nil {
+	switch got, shown, err := texttest.Changed(was, l.Preview); {
+	case err != nil:
 		t.Error(err)
-	}
-	if got := patched(t, was, text); got != after {
+	case shown && got != after:
 		t.Errorf("from %q to %q is shown as\n%s\nwhich makes %q", before, after, l.Preview, got)
+	case !shown && before != after && after != "" && !strings.Contains(l.Preview, "cannot be shown"):
+		t.Errorf("no change from %q to %q is shown:\n%s", before, after, l.Preview)
 	}
 }
 
@@ -293,7 +236,7 @@ func FuzzWhatIsShownIsWhatRuns(f *testing.F) {
 		f.Add(seed, "one\ntwo\n")
 	}
 	f.Fuzz(func(t *testing.T, s, before string) {
-		l := LookAt("Bash", raw(map[string]any{"command": s}), "/work")
+		l := LookAt("Bash", raw(map[string]any{"command": s}), site("/work"))
 		if got := shownMembers(t, l.Preview)["command"]; l.More == 0 && got != runs(s) {
 			t.Errorf("%q is shown as %q, which is %q", s, l.Preview, got)
 		}

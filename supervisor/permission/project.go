@@ -20,9 +20,9 @@ import (
 //   - --setting-sources user: no settings, rules, hooks, servers, plugins, agents, skills or commands of the folder are
 //     read, at the start or when any settings change. The program does not look for what is dangerous, so nothing can
 //     be missed.
-//   - --add-dir with keepMemory: CLAUDE.md is read all the same. It is text.
+//   - --add-dir with keepMemory, of a folder of ours: CLAUDE.md is handed over all the same. It is text.
 //   - --settings: what the folder's settings narrow (deny and ask rules) holds, and the settings that only shape what
-//     is said.
+//     is said (launch_settings.go).
 //   - --agents: the folder's agents, of which only the members are handed over that neither grant nor run anything.
 //   - git asks no program of .git/config what has changed (noMonitor).
 //
@@ -49,8 +49,10 @@ type ProjectFolder struct {
 // ProjectStart is how a process is started in a folder whose files grant nothing.
 type ProjectStart struct {
 	Flags []string
-	Env   []string
-	Lost  string // what the person is told; "" if nothing is lost
+	// what the folder narrows, for SettingsFile
+	Settings map[string]any
+	Env      []string
+	Lost     string // what the person is told; "" if nothing is lost
 }
 
 // InFolder is what is found in the files of a folder.
@@ -72,12 +74,12 @@ func StartInProject(f ProjectFolder, cfg supervisor.Config) (ProjectStart, error
 		return ProjectStart{}, nil
 	}
 	p := LookInFolder(f, cfg)
-	start := ProjectStart{Flags: []string{"--setting-sources", "user", "--add-dir=" + f.Cwd},
+	start := ProjectStart{Flags: []string{"--setting-sources", "user"},
 		Env: append(noMonitor(f.Env), keepMemory)}
 	if err := p.handMemory(&start, f, cfg.Flags); err != nil {
 		return ProjectStart{}, err
 	}
-	start.Flags = append(start.Flags, p.narrowingFlags(cfg.Flags)...)
+	start.Settings = p.settings()
 	p.handAgents(&start, cfg.Flags)
 	start.Lost = p.LostInWords()
 	return start, nil

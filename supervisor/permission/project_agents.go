@@ -65,8 +65,15 @@ func (p *InFolder) readAgents(f ProjectFolder, repo checkout) {
 		dirs = append(dirs, repo.main)
 	}
 	for _, dir := range uniq(dirs) {
-		if claude := filepath.Join(dir, ".claude"); !f.isPersons(claude) {
-			p.definitions(filepath.Join(claude, "agents"))
+		claude := filepath.Join(dir, ".claude")
+		if f.isPersons(claude) {
+			continue
+		}
+		switch agents := filepath.Join(claude, "agents"); {
+		case leadsOut(dir, agents):
+			p.lost = append(p.lost, "agents that lead out of their folder")
+		default:
+			p.definitions(agents)
 		}
 	}
 }

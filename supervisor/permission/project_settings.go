@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"claude-supervise/supervisor/rules"
-	"claude-supervise/supervisor/text"
 )
 
 // maxSettings bounds a file of settings, in bytes.
@@ -187,54 +186,18 @@ func rooted(r rules.Rule, dir string) (_ string, ok bool) {
 	return r.String(), !strings.ContainsAny(dir, "*?[]{}()!\\")
 }
 
-// narrowingFlags are the flags by which the narrowing holds. The person's own --settings are not mixed with what a
-// repository says, which could void them: then the denied rules alone hold.
-func (p *InFolder) narrowingFlags(flags []string) []string {
-	p.ask, p.deny = uniq(p.ask), uniq(p.deny)
-	if hasFlag(flags, "--settings") {
-		if n := len(p.ask); n > 0 {
-			p.lost = append(p.lost, text.Plural(n, "rule", "rules")+" of what is asked (your --settings holds)")
+// settings are the settings by which the narrowing holds, as the values of a document.
+func (p *InFolder) settings() map[string]any {
+	doc := map[string]any{}
+	maps.Copy(doc, p.Shape)
+	for name, rules := range map[string][]string{"ask": uniq(p.ask), "deny": uniq(p.deny)} {
+		var list []any
+		for _, rule := range rules {
+			list = append(list, rule)
 		}
-		var denied []string
-		for _, rule := range p.deny {
-			denied = append(denied, "--disallowedTools="+rule)
+		if len(list) > 0 {
+			set(doc, "permissions."+name, list)
 		}
-		return denied
 	}
-	doc := p.document()
-	if len(doc) > maxArgument { // narrower, and short
-		p.ask, p.deny = uniq(append(tools(p.ask), tools(p.deny)...)), nil
-		doc = p.document()
-	}
-	if len(p.ask)+len(p.deny)+len(p.Shape) == 0 {
-		return nil
-	}
-	return []string{"--settings", doc}
-}
-
-func (p *InFolder) document() string {
-	settings := map[string]any{}
-	for name, value := range p.Shape {
-		settings[name] = value
-	}
-	permissions := map[string][]string{}
-	if len(p.ask) > 0 {
-		permissions["ask"] = p.ask
-	}
-	if len(p.deny) > 0 {
-		permissions["deny"] = p.deny
-	}
-	if len(permissions) > 0 {
-		settings["permissions"] = permissions
-	}
-	return string(text.JSON(settings))
-}
-
-// tools returns the rules about the whole tools of rules.
-func tools(of []string) (all []string) {
-	for _, rule := range of {
-		tool, _, _ := strings.Cut(rule, "(")
-		all = append(all, tool)
-	}
-	return uniq(all)
+	return doc
 }

@@ -3,7 +3,6 @@ package permission
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
 )
 
 // openIn starts in a folder, and returns what is added to the flags that are always there.
@@ -23,12 +23,16 @@ func openIn(t *testing.T, cwd string, cfg supervisor.Config) (added []string, lo
 	if err != nil {
 		t.Fatal(err)
 	}
-	always := []string{"--setting-sources", "user", "--add-dir=" + cwd}
+	always := []string{"--setting-sources", "user"}
 	if len(start.Flags) < len(always) || !slices.Equal(start.Flags[:len(always)], always) ||
 		!slices.Contains(start.Env, keepMemory) {
 		t.Fatalf("claude is started with %q and %q", start.Flags, start.Env)
 	}
-	return start.Flags[len(always):], start.Lost
+	flags := start.Flags[len(always):]
+	if len(start.Settings) > 0 {
+		flags = append([]string{"--settings", string(text.JSON(start.Settings))}, flags...)
+	}
+	return flags, start.Lost
 }
 
 func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
@@ -91,9 +95,6 @@ func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
 			supervisor.Config{}, nil, "permissions that cannot be read"},
 		"too large": {map[string]string{settings: strings.Repeat(" ", maxSettings+1)},
 			supervisor.Config{}, nil, "a settings.json that cannot be read"},
-		"too much narrowing": {map[string]string{settings: `{"permissions":{"deny":["` + manyRules() +
-			`Read"]}}`}, supervisor.Config{}, asks("Bash", "Read"), ""},
-		"beside the person's own settings": {map[string]string{settings: `{"permissions":{"deny":["Read"],"ask":["Edit"]},"model":"opus"}`}, supervisor.Config{Flags: []string{"--settings", "x.json"}}, []string{"--disallowedTools=Read"}, "1 rule of what is asked (your --settings holds)"},
 		"escape sequences": {map[string]string{settings: `{"\u001b[2J":1}`}, supervisor.Config{}, nil,
 			"?[2J"},
 		"many kinds": {map[string]string{settings: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`},
@@ -160,15 +161,6 @@ func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// manyRules are more than an argument takes.
-func manyRules() string {
-	var b strings.Builder
-	for i := range 300 {
-		fmt.Fprintf(&b, `Bash(%d%s)","`, i, strings.Repeat("x", 250))
-	}
-	return b.String()
 }
 
 // lay puts files into a folder.
@@ -244,10 +236,14 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 	root := t.TempDir()
 	lay(t, root, map[string]string{
 		"secret": "SECRET", "above/CLAUDE.md": "ABOVE", "above/.claude/CLAUDE.md": "DOT", "above/.claude/rules/r.md": "RULE",
-		"above/AGENTS.md": "LINKED", "above/cwd/CLAUDE.md": "OWN", "above/cwd/CLAUDE.local.md": "LOCAL",
+		"above/AGENTS.md": "LINKED", "above/cwd/CLAUDE.local.md": "LOCAL",
+		"above/cwd/CLAUDE.md": "OWN, see @docs/in.md. And @out.md @../../secret @~/secret @" + root + "/secret @nobody " +
+			"`@coded.md`\n```\n@coded.md\n```\n",
+		"above/cwd/docs/in.md": "IMPORTED @../deep.md#part @in.md", "above/cwd/deep.md": "DEEP", "above/cwd/coded.md": "CODED",
 	})
 	above := filepath.Join(root, "above")
-	for link, to := range map[string]string{"CLAUDE.local.md": "AGENTS.md", ".claude/rules/s.md": "../../../secret"} {
+	for link, to := range map[string]string{"CLAUDE.local.md": "AGENTS.md", ".claude/rules/s.md": "../../../secret",
+		"cwd/out.md": "../../secret"} {
 		if err := os.Symlink(to, filepath.Join(above, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -258,14 +254,24 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 	if err != nil || !slices.Contains(start.Flags, "--add-dir="+f.Memory) {
 		t.Fatalf("claude gets %q (%v)", start.Flags, err)
 	}
+	for _, name := range []string{"s.md", "out.md", "secret"} {
+		if want := name + " that leads out of its folder"; !strings.Contains(start.Lost, want) {
+			t.Errorf("the person is told %q", start.Lost)
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(f.Memory, "CLAUDE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word, there := range map[string]bool{"ABOVE": true, "DOT": true, "RULE": true, "LINKED": true,
-		"LOCAL": true, "OWN": false, "SECRET": false} {
+		"LOCAL": true, "OWN": true, "SECRET": false, "IMPORTED": true, "DEEP": true, "CODED": false} {
 		if strings.Contains(string(text), word) != there {
 			t.Errorf("%s is in it: %v\n%s", word, !there, text)
+		}
+	}
+	for _, name := range []string{"docs/in.md.", "~/secret", "nobody", "in.md"} {
+		if !strings.Contains(string(text), " `@"+name+"`") || strings.Contains(string(text), " @"+name) {
+			t.Errorf("claude would import %s:\n%s", name, text)
 		}
 	}
 	f.ByFlag = true
@@ -273,6 +279,48 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 	if at := slices.Index(start.Flags, "--append-system-prompt"); err != nil || at < 0 ||
 		!strings.Contains(start.Flags[at+1], "OWN") {
 		t.Errorf("an old release gets %q (%v)", start.Flags, err)
+	}
+}
+
+// A repository's own folder of Claude Code, its CLAUDE.md and its agents may be links, but not to what is not its own.
+func TestNoFileOfThePersonsIsReadByALinkOfARepository(t *testing.T) {
+	for name, links := range map[string]map[string]string{
+		"CLAUDE.md":         {"CLAUDE.md": "../out/CLAUDE.md"},
+		"CLAUDE.local.md":   {"CLAUDE.local.md": "../out/CLAUDE.md"},
+		".claude":           {".claude": "../out"},
+		".claude/CLAUDE.md": {".claude/CLAUDE.md": "../../out/CLAUDE.md"},
+		".claude/agents":    {".claude/agents": "../../out/agents"},
+		"a rule":            {".claude/rules/a.md": "../../../out/CLAUDE.md"},
+		"the rules":         {".claude/rules": "../../out"},
+		"through a folder":  {"docs": "../out", "CLAUDE.md": "docs/CLAUDE.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			cwd := filepath.Join(root, "cwd")
+			lay(t, root, map[string]string{"out/CLAUDE.md": "SECRET", "cwd/f": "",
+				"out/agents/a.md": "---\nname: a\ndescription: SECRET\n---\nSECRET\n"})
+			for link, to := range links {
+				path := filepath.Join(cwd, link)
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(to, path)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := ProjectFolder{Cwd: cwd, Claude: filepath.Join(root, "home/.claude"), Memory: filepath.Join(root, "memory")}
+			for _, f.ByFlag = range []bool{false, true} {
+				start, err := StartInProject(f, supervisor.Config{})
+				memory, _ := os.ReadFile(filepath.Join(f.Memory, "CLAUDE.md"))
+				if handed := strings.Join(start.Flags, " ") + string(memory); err != nil || strings.Contains(handed, "SECRET") {
+					t.Errorf("claude gets %q (%v)", handed, err)
+				}
+				if strings.Contains(strings.Join(start.Flags, " "), "--add-dir="+cwd) {
+					t.Error("claude itself would follow the link")
+				}
+				if !strings.Contains(start.Lost, "out of the") && !strings.Contains(start.Lost, "out of its") &&
+					!strings.Contains(start.Lost, "out of their") {
+					t.Errorf("the person is told %q", start.Lost)
+				}
+			}
+		})
 	}
 }
 

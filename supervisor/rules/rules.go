@@ -150,15 +150,19 @@ func (r Rule) String() string {
 // literally writes a command as a rule of its own: a * stands for anything there, and a backslash takes that from it.
 var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`)
 
+// blanks are what a shell takes away around a command. Other white space (a no-break space, a line separator) is a part
+// of a word: the name of another program.
+const blanks = " \t\n"
+
 // Exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none
 // that a person could judge: it has to fit on a line.
 func Exactly(tool, what string) (Rule, bool) {
 	r := Rule{Tool: tool, Spec: what}
 	if tool == "Bash" {
-		if strings.TrimSpace(what) == "" {
+		if what = strings.Trim(what, blanks); what == "" {
 			return Rule{}, false
 		}
-		r.Spec = literally.Replace(strings.TrimSpace(what))
+		r.Spec = literally.Replace(what)
 	} else if strings.ContainsAny(tool+what, "*?[]{}\\!") { // a name that reads as a pattern
 		return Rule{}, false
 	}

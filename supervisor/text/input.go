@@ -7,19 +7,14 @@ import (
 	"strings"
 )
 
-// Members writes a tool's input as it is, a member after the other.
-func Members(input json.RawMessage) string {
+// Preview shows a tool's input to the agent that has sent it, a member after the other, bounded.
+func Preview(input json.RawMessage) string {
 	var b strings.Builder
 	EachMember(input, func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) })
+	s := strings.TrimRight(b.String(), "\n")
 	if b.Len() == 0 {
-		return string(input)
+		s = string(input)
 	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// Preview shows a tool's input to the agent that has sent it, bounded.
-func Preview(input json.RawMessage) string {
-	s := Members(input)
 	if len(s) <= MaxRestated {
 		return s
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 )
 
@@ -189,9 +189,9 @@ func (s Snapshot) forecast(a *supervisor.Agent) string {
 		return fmt.Sprintf("It is kept: the agent reads it once %s is answered.", asked)
 	case l == nil || l.Phase == checkpoints.LaunchIntended || l.Phase == checkpoints.LaunchTurnDue:
 		return "The agent reads it as soon as it has started."
-	case l.End != "" || s.State.Execs():
+	case l.End != "" || !s.State.Abilities().TakesInput:
 		return "It is kept: the agent reads it when it is started again."
-	case l.Phase.InTurn() && !procs.ReleaseOf(l.Version).TakesMidTurn:
+	case l.Phase.InTurn() && !claude.ReleaseOf(l.Version).TakesMidTurn:
 		return "The agent reads it when its turn has ended."
 	case l.Phase.InTurn() && asked != "":
 		return fmt.Sprintf("The agent reads it once %s is answered: its call waits for that.", asked)

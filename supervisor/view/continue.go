@@ -12,6 +12,7 @@ import (
 // A Continuation is the conversation of an agent that has ended, for a new task to go on in: Task.From and Task.Cwd.
 type Continuation struct {
 	Agent   string
+	IDs     []string // that the conversation knows as its agent's: its own, and those of agents that it had continued
 	Session string
 	Cwd     string // where the agent worked, absolute; the folder of its run, should that be gone
 }
@@ -47,14 +48,14 @@ func (r Reader) Continuation(ctx context.Context, id string) (Continuation, erro
 			a.ID))
 	case s.Run.Packed != "":
 		return refuse("its run was packed into " + s.Run.Packed)
-	case s.Execs():
-		return refuse("it was a process of --exec, which keeps no conversation")
+	case !s.Abilities().Resumes:
+		return refuse("it was a process of " + s.Abilities().Flag + ", which keeps no conversation")
 	case s.Config.Demo != "":
 		return refuse("it was played by the demo " + s.Config.Demo + ", and was not a conversation of claude's")
 	case a.Group, !s.Begun(a.ID), a.Fresh:
 		return refuse("it has had no conversation, or that is gone")
 	}
-	c := Continuation{Agent: a.ID, Session: a.SessionID, Cwd: s.Folder(a.ID)}
+	c := Continuation{Agent: a.ID, IDs: append(s.FormerIDs(a.ID), a.ID), Session: a.SessionID, Cwd: s.Folder(a.ID)}
 	if info, err := os.Stat(c.Cwd); err != nil || !info.IsDir() { // a worktree that was removed
 		c.Cwd = s.Run.Cwd
 	}

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // ClaudeFolder is where Claude Code keeps what is this person's, and where the file-drop folders are:
@@ -147,7 +148,7 @@ func RunsOwn(known []supervisor.Question, file string) (*supervisor.Question, bo
 // Unowned makes a question of a file that no run knows. Its answer is one line: where the file asks several things they
 // are asked as one, for the document has no form for several answers.
 func Unowned(f checkpoints.QuestionFile) *supervisor.Question {
-	q := supervisor.NewQuestion(checkpoints.AskFile, inFile(f))
+	q := supervisor.NewQuestion(questions.AskFile, inFile(f))
 	q.ID, q.Agent, q.AskedAt = f.ID, f.AskedBy, f.AskedAt
 	return q
 }

@@ -6,12 +6,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 func TestAQuestionOfAnUnknownScriptHasTheSameBounds(t *testing.T) {
 	q := Unowned(checkpoints.QuestionFile{ID: "w_q1", Question: strings.Repeat("x", 1<<19),
 		Options: make([]string, 1000)})
-	if q.ID != "w_q1" || len(q.Text) > supervisor.MaxText || len(q.Options) != supervisor.MaxKept || q.Truncated == "" {
+	if q.ID != "w_q1" || len(q.Text) > supervisor.MaxText || len(q.Options) != questions.MaxKept || q.Truncated == "" {
 		t.Errorf("%s: %d bytes, %d options, %q", q.ID, len(q.Text), len(q.Options), q.Truncated)
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/text"
 )
 
@@ -223,38 +224,6 @@ func (t *tail) close() {
 	}
 }
 
-// A LogEntry is one line of an agent's log, as far as people read it.
-type LogEntry struct {
-	Time   time.Time
-	Launch int
-	Stderr string
-	Line   struct {
-		Type, Subtype, Result string
-		Text                  string // of what has no protocol: procs.Raw
-		Parent                string `json:"parent_tool_use_id"`
-		IsError               bool   `json:"is_error"`
-		Message               struct {
-			ID      string
-			Content json.RawMessage // a list of blocks; of a user also a text
-		}
-	}
-}
-
-// A ContentBlock is one block of a message.
-type ContentBlock struct {
-	Type, ID, Text, Name string
-	Input                json.RawMessage
-}
-
-// Blocks gives the blocks of the entry's message.
-func (e LogEntry) Blocks() []ContentBlock {
-	var list []ContentBlock
-	if json.Unmarshal(e.Line.Message.Content, &list) != nil {
-		return nil
-	}
-	return list
-}
-
 // Said says in words what a line of a log holds, with its time; nothing for what only programs need.
 func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
 
@@ -276,7 +245,7 @@ func proseOf(agent string) func(line []byte) []Remark {
 // CallInWords says a call in a line: of one that asks or tells a person something what that is, of others how their
 // input begins.
 func CallInWords(name string, input json.RawMessage) string {
-	own, served := strings.CutPrefix(name, procs.ToolPrefix)
+	own, served := strings.CutPrefix(name, claude.ToolPrefix)
 	var told string
 	if sig, ok := signals.Served(own, input); served && ok && len(sig.Problems) == 0 { // others are refused
 		switch sig.Kind {
@@ -296,7 +265,7 @@ func CallInWords(name string, input json.RawMessage) string {
 		told = textsOf(questions)
 	}
 	if told = text.FirstLine(told); told == "" {
-		told = text.Members(input)
+		told = calls.Of(name).Members(input)
 		if command := commandOf(input); name == "Bash" && command != "" { // not what the agent says of it
 			told = "command: " + command
 		}

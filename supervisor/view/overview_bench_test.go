@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // BenchmarkOverviewAfterOneChange measures one look at the overview of a thousand parked runs, each with its open
@@ -79,7 +80,7 @@ func parkedRun(mark string) checkpoints.Change {
 		Agents: []*supervisor.Agent{{ID: agent, Run: run, Status: checkpoints.Parked, Since: at,
 			Task: strings.Repeat("Do what is to be done. ", 20)}},
 		Launches: []*supervisor.Launch{{Agent: agent, N: 1, Phase: checkpoints.LaunchEnded}},
-		Questions: []*supervisor.Question{{ID: "q-" + mark, Run: run, Agent: agent, Kind: checkpoints.AskClarification,
+		Questions: []*supervisor.Question{{ID: "q-" + mark, Run: run, Agent: agent, Kind: questions.AskClarification,
 			State: supervisor.Open, AskedAt: at, Wording: checkpoints.Wording{Text: strings.Repeat("Which one is it? ", 20),
 				Options: []checkpoints.Option{{Label: "JWT", Description: "a token"}, {Label: "OAuth"}}}}},
 	}

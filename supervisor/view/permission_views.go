@@ -10,18 +10,21 @@ import (
 
 // PermissionsView is what a run lets its agents do without asking.
 type PermissionsView struct {
-	Run     string                 `json:"run"`
-	Default supervisor.Permissions `json:"default"` // what becomes of what no rule is about
-	Rules   []PermissionView       `json:"rules"`
-	Denied  []string               `json:"denied"`        // rules of what never runs
-	Project bool                   `json:"allow_project"` // the folder's own files are in force
-	Flags   []string               `json:"flags"`         // handed on to claude, which may permit more
+	Run      string                 `json:"run"`
+	Default  supervisor.Permissions `json:"default"` // what becomes of what no rule is about
+	Rules    []PermissionView       `json:"rules"`
+	Denied   []string               `json:"denied"`         // rules of what never runs
+	Project  bool                   `json:"allow_project"`  // the folder's own files are in force
+	Sessions bool                   `json:"allow_sessions"` // messages to and from other sessions of the person are
+	Flags    []string               `json:"flags"`          // handed on to claude, which may permit more
 }
 
 // PermissionView is one rule of what runs without asking.
 type PermissionView struct {
-	Rule     string     `json:"rule"`
-	From     string     `json:"from"`     // "--allow", or who answered
+	Rule string `json:"rule"`
+	From string `json:"from"` // "--allow", or who answered
+	// a rule about commands holds there; "" if that is the agent's own folder, or the rule is about something else
+	Folder   string     `json:"folder,omitempty"`
 	Question string     `json:"question"` // that was answered; "" with --allow
 	Since    *time.Time `json:"since"`
 }
@@ -51,7 +54,7 @@ func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (P
 	s = d.State
 	v := PermissionsView{
 		Run: run, Default: s.Config.Permissions, Rules: []PermissionView{}, Denied: append([]string{}, s.Config.Deny...),
-		Project: s.Config.AllowProject, Flags: append([]string{}, s.Config.Flags...),
+		Project: s.Config.AllowProject, Sessions: s.Config.AllowSessions, Flags: append([]string{}, s.Config.Flags...),
 	}
 	if v.Default == "" {
 		v.Default = supervisor.AskPermissions
@@ -60,8 +63,8 @@ func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (P
 		v.Rules = append(v.Rules, PermissionView{Rule: rule, From: "--allow"})
 	}
 	for _, given := range s.Rules() {
-		v.Rules = append(v.Rules, PermissionView{Rule: given.Rule, From: given.By, Question: given.Question,
-			Since: &given.At})
+		v.Rules = append(v.Rules, PermissionView{Rule: given.Rule, Folder: given.Folder, From: given.By,
+			Question: given.Question, Since: &given.At})
 	}
 	return v, nil
 }

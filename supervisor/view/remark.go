@@ -1,13 +1,13 @@
 package view
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/stream"
 )
 
 // A Remark is one thing that the log of an agent says, as `logs --json` prints it. Fields may be added, never renamed.
@@ -93,8 +93,8 @@ func byClock(t time.Time, today, otherDay string) string {
 // remarks gives what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
 // turns, too.
 func remarks(line []byte, read func(procs.Message) string) []Remark {
-	var e LogEntry
-	if json.Unmarshal(line, &e) != nil {
+	var e stream.Entry
+	if !stream.Decode(line, &e) {
 		return nil // a line that is no protocol, or was cut by a crash
 	}
 	var out []Remark
@@ -110,7 +110,7 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 			add(RemarkText, strings.TrimRight(text, "\r\n"))
 		}
 	case e.Line.Type == "assistant":
-		for _, b := range e.Blocks() {
+		for _, b := range e.Line.Message.Content {
 			switch {
 			case b.Type == "text":
 				if text := read(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {

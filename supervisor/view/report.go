@@ -30,8 +30,9 @@ type ReportedAgent struct {
 	Spans    []Span
 	Worked   time.Duration // how long its processes have lived
 	Report   *checkpoints.Report
-	Worktree *WorktreeView // nil: it worked in the folder of its parent
-	Changed  []string      // files in that; the caller fills it, for view runs no git
+	Parts    []checkpoints.PartReport // what its subagents have reported
+	Worktree *WorktreeView            // nil: it worked in the folder of its parent
+	Changed  []string                 // files in that; the caller fills it, for view runs no git
 }
 
 // A Decision is a question with what became of it.
@@ -117,7 +118,7 @@ func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 		rep.Problem = err.Error()
 	}
 	for _, a := range d.Run.Agents {
-		one := ReportedAgent{AgentView: a, Spans: spans[a.ID], Report: d.Reports[a.ID],
+		one := ReportedAgent{AgentView: a, Spans: spans[a.ID], Report: d.Reports[a.ID], Parts: d.Agents[a.ID].SubagentReports,
 			Worked: time.Duration(d.Agents[a.ID].Worked * float64(time.Second))}
 		if w, own := d.Worktrees[a.ID]; own {
 			one.Worktree = &w

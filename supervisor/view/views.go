@@ -13,6 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -75,8 +76,9 @@ type RunView struct {
 	Worker        string            `json:"-"`         // of a fleet, that has it; "": none, or no fleet has it
 	Snapshot      *RunSnapshot      `json:"snapshot"`  // nil: none are taken
 
-	Packed bool   `json:"-"` // it goes on where its pack file is unpacked
-	left   string // why its last supervisor has left, if it has, on purpose
+	Packed     bool   `json:"-"` // it goes on where its pack file is unpacked
+	FolderGone bool   `json:"-"` // its folder is not there any more: see LookForFolder
+	left       string // why its last supervisor has left, if it has, on purpose
 }
 
 // HowToContinue says what lets a suspended supervisor go on.
@@ -144,11 +146,13 @@ type QuestionView struct {
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
 	AnswerCommand string                    `json:"answer_command"`
-	Task          string                    `json:"task"` // of a delegation: what the other agent is to do
+	Remark        string                    `json:"remark"` // what else became of it: who has withdrawn it
+	Task          string                    `json:"task"`   // of a delegation: what the other agent is to do
 	// of a delegation: the id that the other agent gets, or has
 	Child string `json:"child"`
 	// of a permission: the --allow that permits it in advance; "": none can
 	AllowRule string          `json:"allow_rule"`
+	Folder    string          `json:"-"`     // where it is made, if not in the agent's own folder; "?": unknown
 	Tool      string          `json:"tool"`  // of a permission: the tool that is called,
 	Input     json.RawMessage `json:"input"` // and its input, exactly as it is
 
@@ -171,10 +175,17 @@ func View(q *supervisor.Question) QuestionView {
 		Context: q.Context, Options: q.Options, MultiSelect: q.MultiSelect, Urgent: q.Urgent, Validate: q.Validate,
 		Optional: q.Optional, AskedAt: q.AskedAt,
 		AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy, AnswerCommand: AnswerCommand(q),
-		Skipped: q.Skipped, Declined: q.Declined, Group: q.Group, Index: q.Index,
+		Skipped: q.Skipped, Declined: q.Declined, Group: q.Group, Index: q.Index, Remark: q.Remark,
 	}
-	if q.Tool != nil && q.Tool.From != nil {
-		v.Asker = &AskerView{ID: q.Tool.From.ID, Type: q.Tool.From.Type, Task: q.Tool.From.Task, Depth: q.Tool.From.Depth}
+	from := q.From
+	if q.Tool != nil {
+		from = q.Tool.From
+	}
+	if from != nil {
+		v.Asker = &AskerView{ID: from.ID, Type: from.Type, Task: from.Task, Depth: from.Depth}
+	}
+	if questions.TakesOptionsOnly(q) {
+		v.Validate = "choice"
 	}
 	if v.Options == nil {
 		v.Options = []checkpoints.Option{}
@@ -185,23 +196,29 @@ func View(q *supervisor.Question) QuestionView {
 	if q.State == checkpoints.QuestionWithdrawn { // nobody waits for it
 		v.AnswerCommand = ""
 	}
-	switch q.Kind {
-	case checkpoints.AskPermission: // one that an older release has saved may hide something
+	switch kind := questions.KindOf(q.Kind); {
+	case kind.Ruled: // one that an older release has saved may hide something
 		v.Question, v.Context = text.Shown(v.Question), text.Shown(v.Context)
 		v.AllowRule = q.Rule
 		if q.Tool != nil {
-			v.Tool, v.Input = q.Tool.Name, q.Tool.Input
+			v.Tool, v.Input, v.Folder = q.Tool.Name, q.Tool.Input, q.Tool.Cwd
 		}
-	case checkpoints.AskDelegation:
+	case kind.Hands:
 		v.Task, v.Child = supervisor.WorkIn(q).Task, q.Child
 	}
 	return v
 }
 
+// Terms are what an answer to the question is judged by.
+func (v QuestionView) Terms() questions.Terms {
+	return questions.Terms{Kind: v.Kind, Options: questions.Offered(v.Options), MultiSelect: v.MultiSelect,
+		Validate: v.Validate}
+}
+
 // Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like
 // are denied, and a script that belongs to no run takes any text for an answer.
 func Declinable(q QuestionView) bool {
-	return q.Run != "" && (supervisor.Writable(q.Kind) || q.Kind == checkpoints.AskElicitation)
+	return q.Run != "" && !questions.KindOf(q.Kind).Lets
 }
 
 // AnswerCommand is what to type, on any terminal of this user, to answer the question.

@@ -21,6 +21,15 @@ type Awaited struct {
 	View RunView
 }
 
+// AwaitedAs is an agent of a run that was left, or the run where it is its first.
+func AwaitedAs(v RunView, agent string) Awaited {
+	a := Awaited{Node: Node{Run: v.ID, Agent: agent}, View: v}
+	if len(v.Agents) > 0 && v.Agents[0].ID == agent {
+		a.Agent = ""
+	}
+	return a
+}
+
 // AwaitEach blocks until each node has ended, or nobody supervises its run, and gives each then, once, with the run as
 // it is. It waits for as long as that takes, or until ctx ends: the error is then the cause of that. It looks at all of
 // them at least once, whatever ctx says. asks is given a node that goes on while a question of it is open, as often as

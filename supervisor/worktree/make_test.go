@@ -94,6 +94,32 @@ func TestAWorktreeStandsBesideTheProjectAndBeginsAtItsCommit(t *testing.T) {
 	}
 }
 
+func TestAWorktreeIsFoundWhereItsProjectWasRenamed(t *testing.T) {
+	folder := gittest.Project(t)
+	w, _ := made(t, siteIn(folder))
+	renamed := folder + " renamed"
+	if err := os.Rename(folder, renamed); err != nil {
+		t.Fatal(err)
+	}
+	want := siteIn(renamed)
+	want.Want = w
+	want.Want.From, want.Want.Repo = renamed, renamed
+	if _, _, err := want.Make(t.Context()); err == nil {
+		t.Error("it is found before it is repaired, so this test shows nothing")
+	}
+	for range 2 {
+		if err := Repair(t.Context(), want.Marker.Run, renamed, []string{w.Path}); err != nil {
+			t.Fatal(err)
+		}
+		if got := gittest.GitIn(t, w.Path, "status", "--porcelain", "--branch"); got != "## "+markerBranch {
+			t.Errorf("git finds %q", got)
+		}
+	}
+	if again, cwd := made(t, want); again.Path != w.Path || cwd != w.Path {
+		t.Errorf("it is at %s, the agent works in %s", again.Path, cwd)
+	}
+}
+
 func TestWhatAWorktreeLacksIsTold(t *testing.T) {
 	folder := gittest.Project(t)
 	gittest.Put(t, filepath.Join(folder, ".gitattributes"), "*.bin filter=lfs\n")

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"os"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/commands"
@@ -15,8 +16,10 @@ import (
 func main() { os.Exit(commands.Main(os.Args[1:], startServer)) }
 
 // startServer starts the server of `fleet dev`.
-func startServer(ctx context.Context, file, namespace string, port int) (string, func() error, error) {
-	s, err := dev.Start(ctx, dev.Options{File: file, Port: port, Namespace: namespace, Attributes: flow.Attributes()})
+func startServer(ctx context.Context, file, namespace string, port int, key *tls.Config) (string, func() error,
+	error) {
+	s, err := dev.Start(ctx, dev.Options{File: file, Port: port, Namespace: namespace, Attributes: flow.Attributes(),
+		TLS: key})
 	if err != nil {
 		return "", nil, err
 	}

@@ -18,7 +18,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -47,7 +46,11 @@ func (s *site) gate(apiKey string) *gate {
 		s.t.Fatal(err)
 	}
 	g.address = l.Addr().String()
-	there, err := grpc.NewClient(s.server().Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	shown, err := s.serverKey().TLS()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	there, err := grpc.NewClient(s.server().Address, grpc.WithTransportCredentials(credentials.NewTLS(shown)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"claude-supervise/e2e/machine"
 )
 
 // A page is the page of the fleet as a program uses it.
@@ -174,7 +176,7 @@ func TestQuestionsAreAnsweredOnThePageOfAFleet(t *testing.T) {
 type seat struct {
 	t    *testing.T
 	tty  io.Writer
-	said *output
+	said *machine.Output
 	read int
 	done chan struct{}
 }
@@ -187,7 +189,7 @@ func (s *site) sits(args ...string) *seat {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	sits := &seat{t: s.t, tty: tty, said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
+	sits := &seat{t: s.t, tty: tty, said: &machine.Output{}, done: make(chan struct{})}
 	go func() {
 		_, _ = io.Copy(sits.said, tty) // until the command has ended
 		_ = cmd.Wait()
@@ -211,7 +213,7 @@ func (s *seat) sees(text string) {
 			return
 		}
 		select {
-		case <-s.said.more:
+		case <-s.said.More():
 		case <-s.done:
 			s.t.Fatalf("it ended without showing %q: %q", text, all)
 		case <-timeout:

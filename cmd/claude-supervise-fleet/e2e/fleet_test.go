@@ -13,13 +13,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	sdk "go.temporal.io/sdk/client"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/devkey"
+	"claude-supervise/e2e/machine"
 	"claude-supervise/supervisor"
 )
 
@@ -78,31 +82,8 @@ func (s *site) restarts() {
 type process struct {
 	cmd  *exec.Cmd
 	home string
-	said *output
+	said *machine.Output
 	done chan struct{}
-}
-
-// output is what a process has said so far.
-type output struct {
-	mu   sync.Mutex
-	all  bytes.Buffer
-	more chan struct{}
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	select {
-	case o.more <- struct{}{}:
-	default:
-	}
-	return o.all.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all.String()
 }
 
 func (s *site) env(home string) []string {
@@ -113,7 +94,27 @@ func (s *site) env(home string) []string {
 	if s.store != "" {
 		env = append(env, "CLAUDE_SUPERVISE_FLEET_STORE="+s.store)
 	}
+	if key := s.serverKey(); !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "TEMPORAL_") }) {
+		env = append(env, "TEMPORAL_TLS_SERVER_CA_CERT_PATH="+key.Certificate, "TEMPORAL_TLS_CLIENT_CERT_PATH="+
+			key.Certificate, "TEMPORAL_TLS_CLIENT_KEY_PATH="+key.Key)
+	}
 	return append(env, "PATH="+s.programs+":"+os.Getenv("PATH"), "HOME="+home, "ANTHROPIC_API_KEY="+secret)
+}
+
+// serverKey is what the server of the site wants to see.
+func (s *site) serverKey() devkey.Files {
+	return devkey.Files{Certificate: filepath.Join(s.dev, "server.crt"), Key: filepath.Join(s.dev, "server.key")}
+}
+
+// dials reaches the server of the site.
+func (s *site) dials(o sdk.Options) (sdk.Client, error) {
+	dev := s.server()
+	shown, err := s.serverKey().TLS()
+	if err != nil {
+		return nil, err
+	}
+	o.HostPort, o.Namespace, o.ConnectionOptions.TLS = dev.Address, dev.Namespace, shown
+	return sdk.Dial(o)
 }
 
 // file writes a file of the person's.
@@ -139,7 +140,7 @@ func (s *site) starts(home, until string, args ...string) *process {
 // begins is starts for those who may not end the test.
 func (s *site) begins(home, until string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(filepath.Join(s.programs, "claude-supervise-fleet"), args...), home: home,
-		said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
+		said: &machine.Output{}, done: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = s.env(home), p.said, p.said, home
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
@@ -166,7 +167,7 @@ func (s *site) begins(home, until string, args ...string) (*process, error) {
 func (p *process) awaits(until string) error {
 	for timeout := time.After(patience); !strings.Contains(p.said.String(), until); {
 		select {
-		case <-p.said.more:
+		case <-p.said.More():
 		case <-p.done:
 			return fmt.Errorf("it ended: %s", p.said)
 		case <-timeout:
@@ -204,20 +205,8 @@ func (p *process) leaves(t *testing.T) {
 }
 
 // children gives the processes that a process has started itself, each the leader of a group.
-func children(of int) (pids []int) {
-	all, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range all {
-		stat, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		after := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the state, the parent, the group
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err == nil && len(after) > 2 && after[1] == strconv.Itoa(of) && after[2] == strconv.Itoa(pid) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func children(of int) []int {
+	return slices.DeleteFunc(machine.Children(of), func(pid int) bool { return machine.Group(pid) != pid })
 }
 
 // worker starts a worker with a home of its own.
@@ -269,15 +258,8 @@ func (s *site) says(args ...string) (code int, out, stderr string) {
 
 // runs is says for those who may not end the test.
 func (s *site) runs(args ...string) (code int, out, stderr string, err error) {
-	cmd := exec.Command(filepath.Join(s.programs, "claude-supervise"), append([]string{"fleet"}, args...)...)
-	cmd.Env, cmd.Dir = s.env(s.home), s.home
-	var o, e bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &o, &e
-	err = cmd.Run()
-	if _, exited := err.(*exec.ExitError); err != nil && !exited { //nolint:errorlint // as exec returns it
-		return 0, "", "", err
-	}
-	return cmd.ProcessState.ExitCode(), o.String(), e.String(), nil
+	person := machine.Machine{Program: filepath.Join(s.programs, "claude-supervise"), Cwd: s.home, Env: s.env(s.home)}
+	return person.Run(append([]string{"fleet"}, args...)...)
 }
 
 func (s *site) must(args ...string) string {
@@ -309,12 +291,11 @@ func (s *site) reads(args ...string) string {
 }
 
 type listed struct {
-	ID, Status, Reason, Worker string
-	EndedAt                    *time.Time `json:"ended_at"`
-	ExitCode                   *int       `json:"exit_code"`
-	Epoch                      int
-	Notes                      []string
-	Questions                  []struct{ ID, Question string }
+	machine.RunView
+	Worker    string
+	Epoch     int
+	Notes     []string
+	Questions []struct{ ID, Question string }
 }
 
 // until waits until a run is as a test wants it.
@@ -365,37 +346,20 @@ func (s *site) ends(run string, want int) {
 }
 
 // left gives the processes of this user that carry the marker of a run, or are its supervisor.
-func left(t *testing.T, run string) []string {
-	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, file := range all {
-		env, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended, or is not ours
-		}
-		if strings.Contains(string(env), "CLAUDE_SUPERVISE_RUN="+run) ||
-			strings.Contains(string(env), "CLAUDE_SUPERVISE_BACKGROUND="+run) {
-			command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-			found = append(found, fmt.Sprintf("%s: %q", filepath.Base(filepath.Dir(file)), command))
-		}
-	}
-	return found
+func left(run string) []int {
+	return append(machine.Marked(run), machine.With("CLAUDE_SUPERVISE_BACKGROUND="+run)...)
 }
 
 // nothingIsLeft waits until no process of a run is there.
 func nothingIsLeft(t *testing.T, run string) {
 	t.Helper()
-	var last []string
+	var last []int
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if last = left(t, run); len(last) == 0 {
+		if last = left(run); len(last) == 0 {
 			return
 		}
 	}
-	t.Errorf("of %s is left: %q", run, last)
+	t.Errorf("of %s is left:\n%s", run, machine.Described("", last))
 }
 
 // asking hands in a run that asks once, writes a file by the answer, and reports.

@@ -30,9 +30,9 @@ func (s *site) keepsHistory(run, name string) {
 	}
 	open := func(_ *proxy.VisitPayloadsContext, p []*commonpb.Payload) ([]*commonpb.Payload, error) {
 		for i, one := range p {
-			opened, err := key.Codec().Decode([]*commonpb.Payload{one})
+			opened, err := key.Opened(one)
 			if err == nil {
-				p[i] = opened[0] // else it is the server's own
+				p[i] = opened // else it is the server's own
 			}
 		}
 		return p, nil
@@ -53,8 +53,7 @@ func (s *site) keepsHistory(run, name string) {
 // history gives what the workflow of a run has done so far, sealed as it is.
 func (s *site) history(run string) *historypb.History {
 	s.t.Helper()
-	dev := s.server()
-	client, err := sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace})
+	client, err := s.dials(sdk.Options{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,17 +1,17 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
+
+	"claude-supervise/e2e/machine"
 )
 
 // ledgerLease is one that a busy machine does not let run out all the time by itself.
@@ -134,7 +134,8 @@ func (b *blows) strike(ctx context.Context, w *struck, roll int, after float64) 
 		what = deleted
 		w.p.signal(syscall.SIGKILL)
 		<-w.p.done
-		if err := errors.Join(endAllOf(home), os.RemoveAll(home)); err != nil {
+		machine.EndAll(home)
+		if err := os.RemoveAll(home); err != nil {
 			return err
 		}
 		home = b.t.TempDir()
@@ -172,32 +173,4 @@ func (p *process) gone() bool {
 // runsOf is the folder of the runs that a worker has.
 func (p *process) runsOf() string {
 	return filepath.Join(p.home, ".local/state/claude-supervise-fleet/worker/runs")
-}
-
-// endAllOf kills every process of a machine that is no more: of a home.
-func endAllOf(home string) error {
-	for {
-		found, err := filepath.Glob("/proc/[0-9]*/environ")
-		if err != nil {
-			return err
-		}
-		ended := 0
-		for _, file := range found {
-			env, err := os.ReadFile(file)
-			if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00HOME="+home+"\x00")) {
-				continue
-			}
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err != nil {
-				return err
-			}
-			if syscall.Kill(pid, syscall.SIGKILL) == nil {
-				ended++
-			}
-		}
-		if ended == 0 {
-			return nil
-		}
-		time.Sleep(5 * time.Millisecond) // a killed process is there until its parent has seen that
-	}
 }

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
 
-	"go.temporal.io/api/workflowservice/v1"
-
 	"claude-supervise/e2e/sample"
-	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor"
 )
 
@@ -204,8 +203,8 @@ func (l *ledger) check(ended map[string]listed) int {
 			continue
 		}
 		delivered += l.checkConversation(run, name[1], of)
-		if left := left(l.t, run); len(left) > 0 {
-			l.t.Errorf("of %s is left: %q", run, left)
+		if left := left(run); len(left) > 0 {
+			l.t.Errorf("of %s is left: %v", run, left)
 		}
 	}
 	l.checkEnds()
@@ -255,7 +254,7 @@ func (l *ledger) checkConversation(run, name string, of []*question) (delivered 
 		for line := range bytes.Lines(content) {
 			var e struct {
 				Type, UUID string
-				Message    struct{ Content examples.Content }
+				Message    struct{ Content stream.Content }
 			}
 			if json.Unmarshal(line, &e) == nil && e.Type == "user" && bytes.Contains(line, []byte(q.winner())) {
 				told[e.UUID] = true
@@ -278,7 +277,7 @@ func (l *ledger) checkConversation(run, name string, of []*question) (delivered 
 func (l *ledger) checkEnds() {
 	l.t.Helper()
 	dev := l.server()
-	client, err := sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace})
+	client, err := l.dials(sdk.Options{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"claude-supervise/e2e/machine"
 )
 
 // remark is a line that `logs --json` prints.
@@ -29,7 +31,7 @@ func remarks(t *testing.T, printed string) (all []remark) {
 func (s *site) follows(args ...string) *process {
 	s.t.Helper()
 	p := &process{cmd: exec.Command(filepath.Join(s.programs, "claude-supervise-fleet"), append([]string{"logs", "-f"},
-		args...)...), said: &output{more: make(chan struct{}, 1)}, done: make(chan struct{})}
+		args...)...), said: &machine.Output{}, done: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Dir = s.env(s.home), p.said, s.home
 	if err := p.cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -48,11 +50,11 @@ func TestALogIsFollowedToTheNextWorkerAndTheEnd(t *testing.T) {
 	q := s.asks(run, "one")
 	const first = "I look at what there is first."
 	whole.says(t, first)
-	held := remarks(t, s.must("logs", "--json", run)) // of a run that a worker has
+	held := remarks(t, s.reads("logs", "--json", run)) // of a run that a worker has
 	if len(held) == 0 || held[0].Text != first {
 		t.Errorf("its log is %+v", held)
 	}
-	if last := remarks(t, s.must("logs", "--json", "--tail", "1", run)); !slices.Equal(last, held[len(held)-1:]) {
+	if last := remarks(t, s.reads("logs", "--json", "--tail", "1", run)); !slices.Equal(last, held[len(held)-1:]) {
 		t.Errorf("its end is %+v, and not that of %+v", last, held)
 	}
 	one.signal(syscall.SIGKILL)

@@ -109,7 +109,7 @@ const label = "parked"
 // parksAtOnce takes runs and says that they are parked, until it is stopped.
 func (p *parking) parksAtOnce() (stop func()) {
 	p.t.Helper()
-	doc, err := json.Marshal(flow.Seen{Worker: p.model.Worker, Run: &p.model.RunView, Questions: p.model.Questions})
+	doc, err := json.Marshal(flow.Seen{Worker: p.model.Worker, Run: &p.model.RunInfo, Questions: p.model.Questions})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func (s *site) fleet() fleet.Fleet {
 		s.t.Fatal(err)
 	}
 	f := fleet.Fleet{Namespace: dev.Namespace, Converter: key.Converter()}
-	f.Client, err = sdk.Dial(sdk.Options{HostPort: dev.Address, Namespace: dev.Namespace, DataConverter: f.Converter,
+	f.Client, err = s.dials(sdk.Options{DataConverter: f.Converter, FailureConverter: key.FailureConverter(),
 		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		s.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 )
@@ -58,7 +59,8 @@ func (s *site) lastSeen(run string) (seen flow.Seen) {
 			continue
 		}
 		seen = flow.Seen{}
-		if err := f.Converter.FromPayloads(told.GetInput(), &seen); err != nil {
+		if err := converter.WithDataConverterSerializationContext(f.Converter, converter.WorkflowSerializationContext{
+			Namespace: f.Namespace, WorkflowID: run}).FromPayloads(told.GetInput(), &seen); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -23,6 +24,7 @@ func TestAFleetIsUpgradedWhileItsRunsGoOn(t *testing.T) {
 	older := *l.site
 	if folder := os.Getenv("CLAUDE_SUPERVISE_TEST_OLDER"); folder != "" {
 		older.programs = folder
+		l.opensWhatIsNotBound()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Duration(runs)*5*time.Second)
 	defer cancel()
@@ -56,6 +58,19 @@ func TestAFleetIsUpgradedWhileItsRunsGoOn(t *testing.T) {
 	}
 	t.Logf("%d runs, %d questions, %d answers delivered while three workers were replaced", len(l.ids), len(l.questions),
 		l.check(ended))
+}
+
+// opensWhatIsNotBound gives the fleet a key of before builds said what a payload is for.
+func (s *site) opensWhatIsNotBound() {
+	s.t.Helper()
+	file := s.server().Key
+	key, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.ReplaceAll(key, []byte("# only-bound\n"), nil), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // untilAnswered waits until so many answers were acknowledged.

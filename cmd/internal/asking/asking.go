@@ -1,8 +1,10 @@
-// Package asking asks open questions at a prompt of their own, one at a time: what `answer` does on a terminal. Where
-// the questions come from and where the answers go, the program says.
+// Package asking is questions as the commands, the board and the page show them, and asks them at a prompt of their
+// own, one at a time, as `answer` does on a terminal. Where the questions come from and where the answers go, a
+// [service.Service] says.
 package asking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -11,32 +13,22 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"claude-supervise/cmd/internal/questions"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
-// A Desk is where questions come from and answers go.
-type Desk struct {
-	// Watch gives what is open, at once, for each value of look, and after each change, until ctx ends (nil) or each
-	// gives an error, which it returns.
-	Watch func(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error
+// A Prompt is what Ask needs.
+type Prompt struct {
+	Service service.Service
 	// Shows gives questions as they are asked on a terminal.
 	Shows func(ctx context.Context, open []view.QuestionView) []terminal.Question
-	// Reply leaves what a person has replied. It gives the run that the question is of ("": a script's), and what was kept
-	// with the answer, for people. A *FollowUpError says that the answer is kept all the same.
-	Reply func(ctx context.Context, id string, r terminal.Reply) (run, also string, err error)
+	// With is what goes with each reply: who gives it, and what was typed beside it.
+	With service.Answer
+	// Drafts keeps what is typed and not sent.
+	Drafts terminal.Drafts
 }
-
-// A FollowUpError is what went wrong after an answer was kept.
-type FollowUpError struct{ Err error }
-
-// Error is that of what went wrong.
-func (e *FollowUpError) Error() string { return e.Err.Error() }
-
-// Unwrap is what went wrong.
-func (e *FollowUpError) Unwrap() error { return e.Err }
 
 // Wanted says which questions are asked.
 type Wanted struct {
@@ -52,7 +44,7 @@ func (w Wanted) fits(q view.QuestionView) bool {
 
 // A person who answers.
 type person struct {
-	desk    Desk
+	prompt  Prompt
 	wanted  Wanted
 	printer *terminal.Printer
 	look    chan struct{}
@@ -67,8 +59,8 @@ type person struct {
 
 // Ask asks on the terminal until nothing that is wanted is open, or the person leaves. It gives the runs that have got
 // answers, in that order. Where nothing was answered, and not because others have, that is an error.
-func Ask(ctx context.Context, d Desk, w Wanted) (runs []string, err error) {
-	p := &person{desk: d, wanted: w, done: map[string]bool{}, look: make(chan struct{}, 1),
+func Ask(ctx context.Context, by Prompt, w Wanted) (runs []string, err error) {
+	p := &person{prompt: by, wanted: w, done: map[string]bool{}, look: make(chan struct{}, 1),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})}
 	err = p.untilOver(ctx)
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), terminal.LeavingPatience)
@@ -100,6 +92,7 @@ func (p *person) untilOver(ctx context.Context) error {
 	defer leave()
 	prompter := terminal.NewPrompter(os.Stdin, p.printer, p.submit)
 	prompter.Leaves(leave)
+	prompter.Keeps(p.prompt.Drafts)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer leave()
@@ -107,7 +100,7 @@ func (p *person) untilOver(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		defer leave()
-		err := p.desk.Watch(ctx, p.look, func(o view.Overview) error { return p.see(ctx, prompter, o) })
+		err := p.prompt.Service.Watch(ctx, p.look, func(o view.Overview) error { return p.see(ctx, prompter, o) })
 		if errors.Is(err, errOver) {
 			return nil
 		}
@@ -132,9 +125,9 @@ func (p *person) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 	over := p.over
 	p.mu.Unlock()
 	for _, q := range o.Closed {
-		prompter.Gone(q.ID, questions.Gone(q))
+		prompter.Gone(q.ID, Gone(q))
 	}
-	prompter.Set(p.desk.Shows(ctx, open))
+	prompter.Set(p.prompt.Shows(ctx, open))
 	if over {
 		return errOver
 	}
@@ -145,18 +138,24 @@ func (p *person) see(ctx context.Context, prompter *terminal.Prompter, o view.Ov
 func (p *person) submit(ctx context.Context, id string, r terminal.Reply) error {
 	p.submitting.Lock()
 	defer p.submitting.Unlock()
-	run, also, err := p.desk.Reply(ctx, id, r)
-	var later *FollowUpError
-	if err != nil && !errors.As(err, &later) {
+	with := p.prompt.With
+	a := service.Replied(r.Text, r.Decline, r.Change || with.Change)
+	a.AllLike, a.SkipRest, a.By = with.AllLike, with.SkipRest, with.By
+	kept, err := p.prompt.Service.Answer(ctx, id, a)
+	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	p.done[id] = true
-	if run != "" && !slices.Contains(p.runs, run) {
+	if run := kept.Question.Run; run != "" && !slices.Contains(p.runs, run) {
 		p.runs = append(p.runs, run)
 	}
-	p.err = errors.Join(p.err, err)
+	p.err = errors.Join(p.err, kept.Failed)
 	p.mu.Unlock()
+	also := kept.Also
+	if !kept.Alone { // else it is asked whether the run is to go on
+		also = cmp.Or(kept.Note, also)
+	}
 	if also != "" {
 		p.printer.Notice(also)
 	}

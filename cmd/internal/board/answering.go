@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,9 +20,9 @@ type answering struct {
 	passed  []string       // the questions that were put off
 	trail   []step         // what was done with questions, the last last: the way back
 	forms   map[string]*terminal.Form
-	sent    map[string]bool   // the questions that were answered here, or are just being
-	unsent  map[string]string // what was typed for questions that others have answered, by whom it can be written to
-	grace   terminal.Grace    // after a form was taken from under a person's hands: what is typed on is no command
+	sent    map[string]bool               // the questions that were answered here, or are just being
+	unsent  map[terminal.Addressee]string // messages that were typed here and not sent
+	grace   terminal.Grace                // after a form was taken from under a person's hands: keys command nothing
 }
 
 // A step is a question that was put off or answered.
@@ -35,6 +36,7 @@ const maxTrail = 100
 
 type answered struct {
 	question view.QuestionView
+	form     *terminal.Form
 	reply    terminal.Reply
 	text     string
 	err      error
@@ -44,7 +46,7 @@ type answered struct {
 func (b *Board) formOf(q view.QuestionView) *terminal.Form {
 	f := b.forms[q.ID]
 	if f == nil {
-		f = terminal.NewForm(b.config.Question(q), b.folderOf(q), b.config.Colours)
+		f = terminal.NewForm(b.config.Question(q), b.folderOf(q), b.config.Colours, b.config.Drafts)
 		b.forms[q.ID] = f
 	}
 	return f
@@ -85,7 +87,8 @@ func (b *Board) lose(q view.QuestionView, now time.Time) {
 	}
 	draft := ""
 	if form != nil {
-		draft = form.Draft()
+		draft = strings.TrimSpace(form.Draft())
+		form.Close()
 	}
 	if form != nil && b.form == form {
 		b.form = nil
@@ -94,22 +97,78 @@ func (b *Board) lose(q view.QuestionView, now time.Time) {
 		return // the person is at another one
 	}
 	b.note = q.ID + " " + closing(q)
-	if to := cmp.Or(q.Agent, q.Run); draft != "" && to != "" {
-		b.unsent[to] = draft
-		b.note = "What you typed is kept: w writes it to " + to + ". " + b.note
+	switch to := b.to(q.Run, q.Agent); {
+	case draft == "":
+	case q.Run == "" || !b.config.has("w"):
+		b.note = "Not sent: " + terminal.CleanLine(draft, 200) + ". " + b.note
+	default:
+		b.keepMessage(to, strings.TrimPrefix(b.message(to)+"\n"+draft, "\n"))
+		b.note = "What you typed is kept: w writes it to " + cmp.Or(q.Agent, q.Run) + ". " + b.note
 	}
 }
 
-// unsentTo is under what the text is kept that w writes from an entry: a run's messages are its first agent's.
-func (b *Board) unsentTo(e entry) string {
-	if e.run != nil && e.of() == e.run.ID {
-		for _, a := range e.run.Agents {
-			if a.Parent == "" && b.unsent[a.ID] != "" {
-				return a.ID
+// to is whom a message to an agent of a run, or to the run, is for: a run's messages are its first agent's.
+func (b *Board) to(run, of string) terminal.Addressee {
+	to := terminal.Addressee{Run: run}
+	for _, runs := range [][]view.RunView{b.now.Runs, b.over()} {
+		for i := range runs {
+			if a, is := runs[i].Agent(of); is && runs[i].ID == run && a.Parent != "" {
+				to.Agent = of
 			}
 		}
 	}
-	return e.of()
+	return to
+}
+
+// message is what was typed for somebody and not sent, here or before.
+func (b *Board) message(to terminal.Addressee) string {
+	if typed, is := b.unsent[to]; is {
+		return typed
+	}
+	return b.config.Drafts.Message(to)
+}
+
+func (b *Board) keepMessage(to terminal.Addressee, text string) {
+	b.unsent[to] = text
+	b.config.Drafts.KeepMessage(to, text)
+}
+
+// told is what became of a message.
+type told struct {
+	to            terminal.Addressee
+	text, becomes string
+	err           error
+}
+
+func (b *Board) onTold(m told) {
+	switch {
+	case m.err != nil:
+		b.note = "! " + m.err.Error()
+		return
+	case b.message(m.to) == m.text: // nothing else was begun meanwhile
+		b.keepMessage(m.to, "")
+	}
+	b.note = m.becomes
+}
+
+// Unsent is what was typed on this board and not sent, each with what it was typed for.
+func (b *Board) Unsent() []string {
+	var texts []string
+	add := func(of, text string) {
+		if text = terminal.CleanLine(text, 200); text != "" {
+			texts = append(texts, "["+of+"] Not sent: "+text)
+		}
+	}
+	for id, form := range b.forms {
+		if !b.sent[id] && form.Typed() {
+			add(id, form.Draft())
+		}
+	}
+	for to, text := range b.unsent {
+		add(cmp.Or(to.Agent, to.Run), text)
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 // closing says how a question was closed elsewhere.
@@ -215,9 +274,9 @@ func (b *Board) inForm(msg tea.Msg, now time.Time) {
 		b.sending = true
 		b.sent[form.Question().ID] = true
 		b.start(func() any {
-			text, err := b.config.Actions.Answer(b.ctx, form.Question().ID, reply)
+			text, err := b.answer(form.Question().ID, reply)
 			b.refresh()
-			return answered{q, reply, text, err}
+			return answered{q, form, reply, text, err}
 		})
 	case terminal.FormStays:
 	}
@@ -249,6 +308,7 @@ func (b *Board) onAnswered(a answered, now time.Time) {
 	case a.err != nil:
 		b.note = "! " + a.err.Error()
 	default:
+		a.form.Close()
 		if b.config.Changes && !a.reply.Decline && a.reply.Text != "" && a.question.Run != "" {
 			b.went(step{a.question, a.reply.Text})
 		}

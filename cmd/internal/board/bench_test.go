@@ -23,7 +23,7 @@ func manyAgents(n int) view.Overview {
 
 // From a key to what is to be written: see also the canvas, which writes only the rows that have changed.
 func BenchmarkKeyToPaint(b *testing.B) {
-	board := New(b.Context(), Config{Source: fakeSource{}, Actions: (&fakeActions{}).all(),
+	board := New(b.Context(), Config{Service: fakeService{},
 		Question: func(q view.QuestionView) terminal.Question { return terminal.Question{ID: q.ID, Text: q.Question} },
 		About:    func(int, view.Details) string { return "" }, Home: func(f string) string { return f }, Colours: true},
 		func(func() any) {}, func(tea.Msg) {})
@@ -46,7 +46,7 @@ func BenchmarkKeyToPaint(b *testing.B) {
 
 // What comes with each change of one of 1,000 agents.
 func BenchmarkOverview(b *testing.B) {
-	board := New(b.Context(), Config{Source: fakeSource{}, Home: func(f string) string { return f },
+	board := New(b.Context(), Config{Service: fakeService{}, Home: func(f string) string { return f },
 		Question: func(q view.QuestionView) terminal.Question { return terminal.Question{ID: q.ID} }},
 		func(func() any) {}, func(tea.Msg) {})
 	o, now := manyAgents(1000), time.Now()

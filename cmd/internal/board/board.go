@@ -2,17 +2,20 @@
 // selected the log as it grows, the report and the worktrees. A person answers, writes to agents, stops, resumes and
 // tidies up there.
 //
-// It reads a [Source] and does nothing but by [Actions], so that a program can show runs of elsewhere. [Board] is the
-// picture: it knows no terminal, starts what takes time by a function that it is given, and is told what came of it.
+// It does nothing but by a [service.Service], so that a program can show runs of elsewhere. [Board] is
+// the picture: it knows no terminal, starts what takes time by a function that it is given, and is told what came of
+// it.
 package board
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -20,8 +23,8 @@ import (
 type Config struct {
 	// Program is how a person calls the program whose commands the texts name, such as `logs`.
 	Program string
-	Source  Source
-	Actions Actions
+	Service service.Service
+	By      string // who is at the board, to others
 	// Changes: an answer can be changed until the agent has it.
 	Changes bool
 	// Question is a question as it is asked on a terminal, with the folder of its run.
@@ -30,12 +33,13 @@ type Config struct {
 	About   func(width int, d view.Details) string
 	Home    func(folder string) string // a folder as a person calls it
 	Colours bool
+	Drafts  terminal.Drafts // keeps what is typed and not sent
 }
 
 // retryAfter is how long a state that cannot be read is left alone.
 const retryAfter = 2 * time.Second
 
-// Run shows the board on a screen until the person leaves or ctx ends.
+// Run shows the board on a screen until the person leaves or ctx ends. Then it says what was typed and not sent.
 func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -52,7 +56,7 @@ func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 		defer close(watched)
 		for ctx.Err() == nil {
 			msg := safely(func() any {
-				return c.Source.Watch(ctx, b.look, func(o view.Overview) error { screen.Send(o); return nil })
+				return c.Service.Watch(ctx, b.look, func(o view.Overview) error { screen.Send(o); return nil })
 			})
 			err, _ := msg.(error)
 			if err == nil {
@@ -70,6 +74,12 @@ func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 	err := screen.Run(ctx, b)
 	cancel()
 	<-watched
+	if unsent := b.Unsent(); len(unsent) > 0 {
+		err = errors.Join(err, terminal.Print(func(p *terminal.Printer) error {
+			p.Notice(strings.Join(unsent, "\n"))
+			return nil
+		}))
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,40 @@ func TestADraftIsKeptAsAMessageWhenOthersAnswer(t *testing.T) {
 	d.did("answer q-1 my")
 	if screen := d.screen(80, 24); strings.Contains(screen, "What you typed") {
 		t.Errorf("what was sent is a draft:\n%s", screen)
+	}
+}
+
+// What was typed and not sent is said at the end, is there on the next board, and is forgotten once it is sent.
+func TestWhatWasTypedIsSaidAtTheEndAndIsThereOnTheNextBoard(t *testing.T) {
+	folder := t.TempDir()
+	drafts := terminal.Drafts{Folder: func(string) string { return folder }}
+	unsent := func(d *testBoard, want ...string) {
+		t.Helper()
+		if got := d.Unsent(); !slices.Equal(got, want) {
+			t.Errorf("not sent are %q, not %q", got, want)
+		}
+	}
+	d := newTestBoardWith(t, drafts)
+	d.types("a", "tab", "m", "y", "esc", "esc", "end", "w", "h", "i", "esc")
+	unsent(d, "[q-1] Not sent: my", "[r-two] Not sent: hi")
+
+	d = newTestBoardWith(t, drafts)
+	d.types("end", "w")
+	d.shows("to r-two: hi")
+	d.types("esc", "home", "a")
+	d.ready()
+	d.shows("What about q-1?", "Tab your draft")
+	unsent(d) // here nothing was typed
+	d.actions.refuse = errors.New("refused")
+	d.types("tab", "enter", "esc", "esc", "end", "w", "!", "enter")
+	d.did("answer q-1 my", "say r-two hi!")
+	unsent(d, "[r-two] Not sent: hi!")
+	d.actions.refuse = nil
+	d.types("w", "enter", "a", "tab", "enter")
+	d.did("say r-two hi!", "answer q-1 my")
+	unsent(d)
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Errorf("%s is left of what was sent", left[0].Name())
 	}
 }
 

@@ -154,7 +154,7 @@ func (b *Board) keysRow(columns int) string {
 func (b *Board) keys(named ...string) string {
 	return strings.Join(slices.DeleteFunc(named, func(name string) bool {
 		key, _, _ := strings.Cut(name, " ")
-		return !b.config.Actions.has(key)
+		return !b.config.has(key)
 	}), " · ")
 }
 
@@ -217,7 +217,7 @@ func (b *Board) tabs(e entry) string {
 		return "question ── " + terminal.CleanLine(b.form.Question().ID, 120)
 	}
 	names := []string{"log", "report"}
-	if b.config.Actions.has("m") {
+	if b.config.has("m") {
 		names = append(names, "worktrees")
 	}
 	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",

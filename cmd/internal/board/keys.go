@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 )
 
 // typed is a line that is being typed, and what it is for.
@@ -16,6 +17,7 @@ type typed struct {
 	text  []rune
 	live  bool // what is typed is taken as it comes
 	take  func(text string)
+	keep  func(text string) // has it kept as it comes; nil: it is not
 }
 
 // typed takes a key, a paste or a Tick for whatever has the keys.
@@ -78,6 +80,9 @@ func (b *Board) inLine(msg tea.Msg) {
 	}
 	if line.live {
 		line.take(string(line.text))
+	}
+	if line.keep != nil {
+		line.keep(string(line.text))
 	}
 }
 
@@ -185,44 +190,37 @@ func (b *Board) sure(do func() (string, error), text ...string) {
 
 // onEntry does what a key asks for of what the cursor is on.
 func (b *Board) onEntry(key string, e entry) {
-	of, actions := e.of(), b.config.Actions
-	if !actions.has(key) {
+	of, runs := e.of(), b.config.Service
+	if !b.config.has(key) {
 		b.note = "This board has no key " + key + "; ? shows those that it has."
 		return
 	}
-	run := ""
-	if e.run != nil {
-		run = e.run.ID
-	}
+	run := e.runID()
 	switch key {
 	case "c":
 		b.copy(e.id)
 		b.note = e.id + " is in the clipboard, if the terminal allows that."
 	case "o":
 		if folder := e.folder(); folder != "" {
-			b.do(func() (string, error) { return "", actions.Open(b.ctx, folder) })
+			b.do(func() (string, error) { return "", b.config.Service.(service.Opener).Open(b.ctx, folder) })
 		}
 	case "w":
 		if of != "" {
-			draft := b.unsentTo(e)
-			b.line = &typed{label: "to " + addressee(e) + ":", text: []rune(b.unsent[draft]), take: func(text string) {
-				delete(b.unsent, draft)
-				if strings.TrimSpace(text) != "" {
-					b.do(func() (string, error) { return actions.Say(b.ctx, of, text) })
-				}
-			}}
+			b.write(e)
 		}
 	case "s":
 		if of != "" {
-			b.sure(func() (string, error) { return actions.Stop(b.ctx, of) }, "Stop "+called(e)+", and what it started?")
+			b.sure(func() (string, error) { return runs.Stop(b.ctx, of, b.config.By) },
+				"Stop "+called(e)+", and what it started?")
 		}
 	case "r":
 		if run != "" {
-			b.do(func() (string, error) { return actions.Resume(b.ctx, run) })
+			b.do(func() (string, error) { return runs.(service.Resumer).Resume(b.ctx, run) })
 		}
 	case "R":
 		if run != "" {
-			b.sure(func() (string, error) { return actions.Retry(b.ctx, run) }, "Try again what has failed in "+run+"?")
+			b.sure(func() (string, error) { return runs.(service.Retrier).Retry(b.ctx, run) },
+				"Try again what has failed in "+run+"?")
 		}
 	case "p":
 		if run != "" {
@@ -231,6 +229,24 @@ func (b *Board) onEntry(key string, e entry) {
 	case "m", "d":
 		b.worktree(key, of)
 	}
+}
+
+// write opens the line for a message, with what was typed of one before.
+func (b *Board) write(e entry) {
+	to := b.to(e.runID(), e.of())
+	b.line = &typed{label: "to " + addressee(e) + ":", text: []rune(b.message(to)),
+		keep: func(text string) { b.keepMessage(to, text) },
+		take: func(text string) {
+			if strings.TrimSpace(text) == "" {
+				return
+			}
+			b.note = "…"
+			b.start(func() any {
+				becomes, err := b.config.Service.(service.Messenger).Say(b.ctx, e.of(), text, b.config.By)
+				b.refresh()
+				return told{to, text, becomes, err}
+			})
+		}}
 }
 
 // called is what a person is told that something is done to: its id, and what it is in a few words.
@@ -261,7 +277,7 @@ func addressee(e entry) string {
 func (b *Board) prune(run string) {
 	b.confirm = &confirm{[]string{"Delete the records of " + run + ": its questions and its log?"}, func() {
 		b.start(func() any {
-			text, err := b.config.Actions.Prune(b.ctx, run)
+			text, err := b.config.Service.(service.Pruner).Prune(b.ctx, run)
 			b.refresh()
 			if err != nil {
 				return err
@@ -307,7 +323,7 @@ func (b *Board) keysHelp() []keyHelp {
 	if b.config.Changes {
 		back = "back to the question that was answered or put off last: an answer can be changed until the agent has it"
 	}
-	if b.config.Actions.has("m") {
+	if b.config.has("m") {
 		panes += ", worktrees (there m merges, d drops)"
 	}
 	return slices.DeleteFunc([]keyHelp{
@@ -327,5 +343,5 @@ func (b *Board) keysHelp() []keyHelp {
 		{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
 		{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},
 		{"q, Ctrl-C", "leaves; the runs continue"},
-	}, func(k keyHelp) bool { return !b.config.Actions.has(k.keys) })
+	}, func(k keyHelp) bool { return !b.config.has(k.keys) })
 }

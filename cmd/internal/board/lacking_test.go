@@ -6,13 +6,15 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 // A key for what the program of a board cannot do is in no text, and does nothing but say so.
 func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 	d := newTestBoard(t)
-	d.config.Actions, d.config.Changes = Actions{Answer: d.actions.Answer, Stop: d.actions.Stop}, false
+	d.config.Service = struct{ service.Service }{d.config.Service}
+	d.config.Changes = false
 	d.config.Program = "claude-supervise fleet"
 	o := someRuns()
 	o.Runs[0].Worker = "builder-7"

@@ -26,6 +26,16 @@ func (e entry) of() string {
 	return e.id
 }
 
+// runID is the run that an entry is of; "" for a question of a script.
+func (e entry) runID() string {
+	if e.run == nil && e.question != nil {
+		return e.question.Run
+	} else if e.run == nil {
+		return ""
+	}
+	return e.run.ID
+}
+
 // folder is where the work of an entry is done.
 func (e entry) folder() string {
 	switch {

@@ -61,8 +61,9 @@ type (
 // New returns a Board that has not seen anything yet.
 func New(ctx context.Context, c Config, start func(do func() any), send func(msg tea.Msg)) *Board {
 	return &Board{ctx: ctx, config: c, start: start, send: send, copy: func(string) {}, look: make(chan struct{}, 1),
-		answering: answering{forms: map[string]*terminal.Form{}, sent: map[string]bool{}, unsent: map[string]string{}},
-		viewing:   viewing{stop: func() {}}}
+		answering: answering{forms: map[string]*terminal.Form{}, sent: map[string]bool{},
+			unsent: map[terminal.Addressee]string{}},
+		viewing: viewing{stop: func() {}}}
 }
 
 // Stands is until the ages that are shown grow, or keys count.
@@ -99,6 +100,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		b.relist()
 	case answered:
 		b.onAnswered(msg, now)
+	case told:
+		b.onTold(msg)
 	case said:
 		b.onSaid(msg)
 	case shown:
@@ -191,7 +194,7 @@ const maxPast = 100
 
 func (b *Board) fetchPast() {
 	b.start(func() any {
-		runs, err := b.config.Source.Past(b.ctx, 0, maxPast)
+		runs, err := b.config.Service.Past(b.ctx, 0, maxPast)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -69,7 +70,7 @@ func (b *Board) shows() pane {
 func (b *Board) nextPane() {
 	e, _ := b.current()
 	b.pane = (b.pane + 1) % questionPane
-	if b.pane == worktreePane && !b.config.Actions.has("m") {
+	if b.pane == worktreePane && !b.config.has("m") {
 		b.pane = firstPane
 	}
 	if b.pane == logPane && e.question == nil { // it is the first
@@ -116,7 +117,7 @@ func (b *Board) follow() {
 			return nil
 		}
 		first := true
-		err := b.config.Source.Follow(ctx, of, recently, func(lines []string) error {
+		err := b.config.Service.Follow(ctx, of, recently, func(lines []string) error {
 			clean := make([]string, len(lines))
 			for i, line := range lines {
 				more := len(line) - maxText
@@ -161,7 +162,7 @@ func (b *Board) fetchDetails() {
 	}
 	b.asked, b.again = true, false
 	b.start(func() any {
-		d, err := b.config.Source.Show(b.ctx, of)
+		d, err := b.config.Service.Show(b.ctx, of)
 		return shown{of, d, err}
 	})
 }
@@ -226,9 +227,10 @@ func (b *Board) worktree(key, of string) {
 		}
 	}
 	w, own := b.details.Worktrees[agent]
-	commands, what, do := w.Merge, "Merge what is left in the worktree of ", b.config.Actions.Merge
+	merger := b.config.Service.(service.Merger)
+	commands, what, do := w.Merge, "Merge what is left in the worktree of ", merger.Merge
 	if key == "d" {
-		commands, what, do = w.Drop, "Drop the worktree of ", b.config.Actions.Drop
+		commands, what, do = w.Drop, "Drop the worktree of ", merger.Drop
 	}
 	if !own || len(commands) == 0 {
 		b.note = "There is nothing of " + agent + " to do that with; select the agent whose worktree it is."

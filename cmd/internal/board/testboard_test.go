@@ -12,28 +12,40 @@ import (
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
-// fakeSource has nothing but what is given to Update, and logs.
-type fakeSource struct{ logs map[string][]string }
+// fakeService has nothing but what is given to Update, and logs.
+type fakeService struct {
+	service.Service
+	*fakeActions
+	logs map[string][]string
+}
 
-func (fakeSource) Watch(context.Context, <-chan struct{}, func(view.Overview) error) error {
+func (s fakeService) Answer(ctx context.Context, id string, a service.Answer) (service.Kept, error) {
+	return s.fakeActions.Answer(ctx, id, a)
+}
+
+func (s fakeService) Stop(_ context.Context, id, _ string) (string, error) { return s.did("stop", id) }
+
+func (fakeService) Watch(context.Context, <-chan struct{}, func(view.Overview) error) error {
 	return nil
 }
 
-func (fakeSource) Past(context.Context, int, int) ([]view.RunView, error) {
+func (fakeService) Past(context.Context, int, int) ([]view.RunView, error) {
 	return []view.RunView{run("r-old", "succeeded")}, nil
 }
 
-func (fakeSource) Show(_ context.Context, id string) (view.Details, error) {
+func (fakeService) Show(_ context.Context, id string) (view.Details, error) {
 	r := run("r-one", "running")
 	return view.Details{Agent: id, Run: r, Worktrees: map[string]view.WorktreeView{
 		"a-kid": {State: "kept", Merge: []string{"git merge b"}, Drop: []string{"git branch -D b"}},
 	}}, nil
 }
 
-func (s fakeSource) Follow(_ context.Context, id string, _ int, each func([]string) error) error {
+func (s fakeService) Follow(_ context.Context, id string, _ int, each func([]string) error) error {
 	return each(s.logs[id])
 }
 
@@ -48,18 +60,21 @@ func (f *fakeActions) did(what ...string) (string, error) {
 	return strings.Join(what, " "), f.refuse
 }
 
-func (f *fakeActions) Answer(_ context.Context, id string, r terminal.Reply) (string, error) {
-	if r.Change {
-		return f.did("change", id, r.Text)
+func (f *fakeActions) Answer(_ context.Context, id string, a service.Answer) (k service.Kept, err error) {
+	what, text := "answer", ""
+	if a.Change {
+		what = "change"
 	}
-	return f.did("answer", id, r.Text)
+	if a.Chosen != nil {
+		text = *a.Chosen
+	}
+	k.Note, err = f.did(what, id, text)
+	return k, err
 }
 
-func (f *fakeActions) Say(_ context.Context, id, text string) (string, error) {
+func (f *fakeActions) Say(_ context.Context, id, text, _ string) (string, error) {
 	return f.did("say", id, text)
 }
-
-func (f *fakeActions) Stop(_ context.Context, id string) (string, error) { return f.did("stop", id) }
 
 func (f *fakeActions) Resume(_ context.Context, id string) (string, error) {
 	return f.did("resume", id)
@@ -80,12 +95,6 @@ func (f *fakeActions) Merge(_ context.Context, run, agent string) (string, error
 
 func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error) {
 	return f.did("drop", run, agent)
-}
-
-// all is a board's actions, each of which notes itself.
-func (f *fakeActions) all() Actions {
-	return Actions{Answer: f.Answer, Say: f.Say, Stop: f.Stop, Resume: f.Resume, Retry: f.Retry, Prune: f.Prune,
-		Open: f.Open, Merge: f.Merge, Drop: f.Drop}
 }
 
 func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
@@ -127,21 +136,26 @@ type testBoard struct {
 
 func newTestBoard(t *testing.T) *testBoard {
 	t.Helper()
+	return newTestBoardWith(t, terminal.Drafts{})
+}
+
+func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
+	t.Helper()
 	d := &testBoard{t: t, actions: &fakeActions{}, at: noon}
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
-		Source: fakeSource{map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
-			"a-one": {"said by a-one"}}}, Actions: d.actions.all(), Changes: true,
+		Service: fakeService{fakeActions: d.actions, logs: map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
+			"a-one": {"said by a-one"}}}, Changes: true,
 		Program: "claude-supervise",
 		Question: func(q view.QuestionView) terminal.Question {
-			t := terminal.Question{ID: q.ID, Text: q.Question, Kind: string(q.Kind), Run: q.Run, Of: 1}
+			t := terminal.Question{Terms: questions.Terms{Kind: q.Kind}, ID: q.ID, Text: q.Question, Run: q.Run, Of: 1}
 			for _, o := range q.Options {
 				t.Options = append(t.Options, terminal.Option(o))
 			}
 			return t
 		},
 		About: func(int, view.Details) string { return "all about it" },
-		Home:  func(folder string) string { return folder },
+		Home:  func(folder string) string { return folder }, Drafts: drafts,
 	}, func(do func() any) {
 		if msg := do(); msg != nil {
 			sent = append(sent, msg)

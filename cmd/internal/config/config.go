@@ -27,14 +27,39 @@ import (
 	"slices"
 	"strings"
 
+	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/supervisor/doctor"
 )
 
-// Schema is the JSON Schema (draft 7) of the file, for editors.
-//
 //go:embed config.schema.json
-var Schema string
+var schema string
+
+// networksHere stands in the schema where that of notify.Networks belongs.
+const networksHere = `"networks": {},`
+
+// Schema is the JSON Schema (draft 7) of the file, for editors.
+func Schema() string {
+	var networks strings.Builder
+	for _, of := range notify.Networks {
+		about := ""
+		if of.AboutURL != "" {
+			about = fmt.Sprintf(`"description": %q, `, of.AboutURL)
+		}
+		fmt.Fprintf(&networks, `%q: {
+          "description": %q,
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["url"],
+          "properties": {
+            "url": { %s"$ref": "#/definitions/url" },
+            %q: { "description": %q, "$ref": "#/definitions/path" }
+          }
+        },
+        `, of.Name, of.About, about, of.Secret, of.AboutFile)
+	}
+	return strings.Replace(schema, networksHere, strings.TrimSpace(networks.String()), 1)
+}
 
 // A Config is what the person's own file says, and their environment. What neither says is the zero value.
 type Config struct {
@@ -69,14 +94,13 @@ type Serve struct {
 
 // Notify says who is told of questions, and how runs end.
 type Notify struct {
-	Command     string // as --notify takes it
-	Ntfy        Channel
-	Webhook     Channel
-	Permissions bool // a button on the phone may permit
+	Command     string              // as --notify takes it
+	Receivers   map[string]Receiver // by the names of notify.Networks
+	Permissions bool                // a button on the phone may permit
 }
 
-// A Channel is where notices are sent. The zero Channel is none.
-type Channel struct {
+// A Receiver is where notices are sent.
+type Receiver struct {
 	URL    string
 	Secret string // the file that holds the token or the key; absolute, "" for none
 }
@@ -179,11 +203,14 @@ func Flags() []string {
 // Others gives what the file says beside the defaults of runs, for people. Secrets are not shown: the file names files.
 func (c Config) Others() []Default {
 	var all []Default
-	for _, o := range []struct{ name, value string }{
+	said := []struct{ name, value string }{
 		{"serve.folders", strings.Join(c.Serve.Folders, ", ")}, {"serve.host", strings.Join(c.Serve.Hosts, ", ")},
 		{"serve.listen", c.Serve.Listen}, {"serve.url", c.Serve.URL}, {"notify.command", c.Notify.Command},
-		{"notify.ntfy", c.Notify.Ntfy.URL}, {"notify.webhook", c.Notify.Webhook.URL},
-	} {
+	}
+	for _, of := range notify.Networks {
+		said = append(said, struct{ name, value string }{"notify." + of.Name, c.Notify.Receivers[of.Name].URL})
+	}
+	for _, o := range said {
 		if o.value != "" {
 			all = append(all, Default{Flag: o.name, Value: o.value, From: "config.yaml"})
 		}

@@ -101,8 +101,8 @@ notify:
 	if diff := cmp.Diff(serve, c.Serve); diff != "" {
 		t.Error(diff)
 	}
-	notify := Notify{Command: "notify-me", Ntfy: Channel{"https://ntfy.sh/topic", dir + "/.ntfy"},
-		Webhook: Channel{"http://localhost:80/x", "/key"}, Permissions: true}
+	notify := Notify{Command: "notify-me", Permissions: true, Receivers: map[string]Receiver{
+		"ntfy": {"https://ntfy.sh/topic", dir + "/.ntfy"}, "webhook": {"http://localhost:80/x", "/key"}}}
 	if diff := cmp.Diff(notify, c.Notify); diff != "" {
 		t.Error(diff)
 	}
@@ -133,6 +133,7 @@ func TestAFileThatCannotBeUsedIsRefusedWithItsLine(t *testing.T) {
 		"folders: {/x: {serve: {}}}":         `there is no key "serve"`,
 		"serve: {folder: [/x]}":              "did you mean folders?",
 		"notify: {ntfy: {token_file: /x}}":   "notify.ntfy has no url",
+		"serve: {url: https://a.b/agents/}":  "takes an address without a path",
 		"notify: {ntfy: {url: http://a.b/}}": "takes https beyond this machine",
 		"[":                                  "line 2: it is not YAML",
 		"x: &a [*a]":                         `there is no key "x"`,

@@ -12,8 +12,10 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // A key is that of a flag of run. config.schema.json says the same for editors; a test holds the two together.
@@ -47,7 +49,7 @@ var keys = []key{
 	{"max_depth", whole},
 	{"max_held", whole},
 	{"max_parallel", whole},
-	{"max_time", checked(func(text string) error { _, err := supervisor.ParseBudgetTime(text); return err })},
+	{"max_time", checked(func(text string) error { _, err := questions.ParseBudgetTime(text); return err })},
 	{"max_tokens", func(r *yamlfile.Reader, name string, n *yaml.Node) string {
 		return strconv.FormatInt(r.Tokens(name, n), 10)
 	}},
@@ -140,7 +142,7 @@ func (r *reader) defaults(what string, n *yaml.Node, to *[]Default, others map[s
 
 // rule reads a rule of what runs. What --allow takes beside rules trusts files that others write.
 func (r *reader) rule(name string, n *yaml.Node) string {
-	if n.Value == "project" || n.Value == "task" {
+	if n.Value == "project" || n.Value == "task" || n.Value == "sessions" {
 		r.Problem(n, "%s takes a rule; %[2]s is given for one run: --allow %[2]s", name, n.Value)
 		return ""
 	}
@@ -184,22 +186,29 @@ func (r *reader) serve(name string, n *yaml.Node) {
 		},
 		"listen": func(name string, n *yaml.Node) { to.Listen = r.Line(name, n) },
 		"url": func(name string, n *yaml.Node) {
-			to.URL = strings.TrimSuffix(r.Checked(name, n, CheckURL), "/")
+			to.URL = strings.TrimSuffix(r.Checked(name, n, checkPage), "/")
 		},
 	})
 }
 
 func (r *reader) notify(name string, n *yaml.Node) {
 	to := &r.to.Notify
-	r.part(name, n, map[string]func(string, *yaml.Node){
+	keys := map[string]func(string, *yaml.Node){
 		"command":     func(name string, n *yaml.Node) { to.Command = r.Line(name, n) },
 		"permissions": func(name string, n *yaml.Node) { to.Permissions = r.Truth(name, n) },
-		"ntfy":        func(name string, n *yaml.Node) { r.channel(name, n, "token_file", &to.Ntfy) },
-		"webhook":     func(name string, n *yaml.Node) { r.channel(name, n, "secret_file", &to.Webhook) },
-	})
+	}
+	for _, of := range notify.Networks {
+		keys[of.Name] = func(name string, n *yaml.Node) {
+			if to.Receivers == nil {
+				to.Receivers = map[string]Receiver{}
+			}
+			to.Receivers[of.Name] = r.receiver(name, n, of.Secret)
+		}
+	}
+	r.part(name, n, keys)
 }
 
-func (r *reader) channel(name string, n *yaml.Node, secret string, to *Channel) {
+func (r *reader) receiver(name string, n *yaml.Node, secret string) (to Receiver) {
 	r.part(name, n, map[string]func(string, *yaml.Node){
 		"url":  func(name string, n *yaml.Node) { to.URL = r.Checked(name, n, CheckURL) },
 		secret: func(name string, n *yaml.Node) { to.Secret = r.path(name, n) },
@@ -207,6 +216,7 @@ func (r *reader) channel(name string, n *yaml.Node, secret string, to *Channel) 
 	if to.URL == "" && n.Kind == yaml.MappingNode && len(r.Problems) == 0 {
 		r.Problem(n, "%s has no url", name)
 	}
+	return to
 }
 
 // path reads an absolute path, or one below ~.
@@ -223,6 +233,19 @@ func (r *reader) path(name string, n *yaml.Node) string {
 		return ""
 	}
 	return filepath.Clean(path)
+}
+
+// checkPage is CheckURL for the page, whose own addresses begin at the root: below a path of a proxy's its links and
+// its buttons on phones would lead nowhere.
+func checkPage(text string) error {
+	if err := CheckURL(text); err != nil {
+		return err
+	}
+	if u, err := url.Parse(text); err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("takes an address without a path: have the proxy serve the page under a name of its own, such as " +
+			"https://agents.example.org")
+	}
+	return nil
 }
 
 // CheckURL says why an address is none that secrets may be sent to: one of http beyond this machine can be read on the

@@ -15,7 +15,7 @@ import (
 // Each value for each key is taken by both, the schema and the reader, or by neither.
 func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 	var schema jsonschema.Schema
-	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {
+	if err := json.Unmarshal([]byte(Schema()), &schema); err != nil {
 		t.Fatal(err)
 	}
 	resolved, err := schema.Resolve(nil)
@@ -80,7 +80,7 @@ func TestTheSchemaSaysWhatEachKeyIs(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {
+	if err := json.Unmarshal([]byte(Schema()), &schema); err != nil {
 		t.Fatal(err)
 	}
 	properties := schema.Definitions.Defaults.Properties

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -31,7 +31,7 @@ func Usage(format string, args ...any) error { return UsageError{fmt.Errorf(form
 func Of(err error) int {
 	var exit Error
 	var misused UsageError
-	var refused *terminal.Refusal
+	var refused *questions.Refusal
 	var own interface{ ExitsWith() int } // not ExitCode, which those of processes have that we start
 	switch {
 	case err == nil:

@@ -1,6 +1,7 @@
 package items
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/pattern"
+
+	"claude-supervise/cmd/internal/taskfile"
 )
 
 // maxWalked bounds how many files and folders are looked at for a pattern.
@@ -115,17 +118,22 @@ func LinesOf(folder, name string) ([]string, error) {
 	return Lines(f)
 }
 
-// Stated finds the items that a task file states: the names of files by a pattern in dir, or the lines of a file there;
-// stdin gives them where that is "-". what is how the task file says it, for an error.
-func Stated(dir, files, lines string, stdin func() ([]string, error)) (found []string, what string, err error) {
+// Of finds what the tasks of a pool are about, in dir: the lines that a command of the person prints (Command), or
+// else what a task file states: the names of files by a pattern, or the lines of a file; stdin gives them where that is
+// "-". There is one at least. what is how the person or the task file says it, for an error.
+func Of(ctx context.Context, dir, command string, each *taskfile.Each, stdin func() ([]string, error)) (found []string,
+	what string, err error) {
 	switch {
-	case files != "":
-		found, err = Files(dir, files)
-		return found, "each: files: " + files, err
-	case lines == "-":
+	case command != "":
+		found, err = Command(ctx, dir, command, os.Stderr)
+		return found, "--each", err
+	case each.Files != "":
+		found, err = Files(dir, each.Files)
+		return found, "each: files: " + each.Files, err
+	case each.Lines == "-":
 		found, err = stdin()
 		return found, "each: lines on stdin", err
 	}
-	found, err = LinesOf(dir, lines)
-	return found, "each: lines: " + lines, err
+	found, err = LinesOf(dir, each.Lines)
+	return found, "each: lines: " + each.Lines, err
 }

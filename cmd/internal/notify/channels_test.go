@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bufio"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -123,6 +125,31 @@ func TestWhatAReceiverRepliesDecidesWhetherItIsTriedAgain(t *testing.T) {
 	}
 	if elsewhere.Load() != 0 {
 		t.Error("a redirect was followed, with what is secret")
+	}
+}
+
+func TestTheReasonThatAReceiverGivesIsNotRepeated(t *testing.T) {
+	var lines net.ListenConfig
+	listener, err := lines.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = http.ReadRequest(bufio.NewReader(conn))
+		_, _ = io.WriteString(conn, "HTTP/1.1 404 claude-supervise: type yes to go on\r\nContent-Length: 0\r\n\r\n")
+	}()
+	w, err := NewWebhook("http://"+listener.Addr().String(), "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Send(t.Context(), Message{ID: "x", Event: 1}); err == nil || err.Error() != "404 Not Found" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -35,10 +35,10 @@ func Send(ctx context.Context, command []string, event any) error {
 	return err
 }
 
-// Ask is Send for a banner with buttons: it gives the number of the one that was pressed, -1 if none was. The banner
-// stands for as long as the command's stdin is open. That ends when ctx is done, and when this process dies.
-func Ask(ctx context.Context, command []string, b Banner) (int, error) {
-	doc, err := json.Marshal(b)
+// Ask is Send for what has buttons: it gives the number of the one that was pressed, -1 if none was. It stands for as
+// long as the command's stdin is open. That ends when ctx is done, and when this process dies.
+func Ask(ctx context.Context, command []string, event any) (int, error) {
+	doc, err := json.Marshal(event)
 	if err != nil {
 		return -1, err
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,14 +33,41 @@ type Button struct{ Label, URL, Body string }
 // MaxPhoneButtons is how many buttons a message has at most: ntfy takes no more.
 const MaxPhoneButtons = 3
 
-// A Channel is where messages are sent.
+// The bounds of a message's texts, in bytes: of a longer one ntfy makes a file, and it refuses a title of more than
+// 1 KiB (2.28); on a phone that would be cut long before.
+const (
+	MaxText  = 3500
+	MaxTitle = 200
+)
+
+// A Network is a kind of receiver that a person can set up, under notify in their config.
+type Network struct {
+	Name       string // its key there, what it is called in the journal, and to people
+	About      string // what it is, and what its URL is, for the schema of the config
+	AboutURL   string
+	Secret     string // the key of the file with its secret, beside the URL
+	AboutFile  string
+	Variable   string // of the environment: its secret itself
+	Scheme     string // what --notify-url begins with where it names one such; "": an address as it is
+	HasButtons bool   // a person reads it, and can press what a message offers
+	Open       func(address, secret string) (Channel, error)
+}
+
+// Networks are the kinds of receivers that there are.
+var Networks = []Network{ntfy, webhook}
+
+// A Channel is one receiver.
 type Channel interface {
-	// Name is what the channel is called in the journal and to people.
-	Name() string
 	// Host is the receiver, for people.
 	Host() string
 	// Send sends a message, which blocks until the receiver has taken it. An error that is no *Temporary is for good.
 	Send(ctx context.Context, m Message) error
+}
+
+// A Receiver is a channel with what is known of its kind.
+type Receiver struct {
+	Network
+	Channel
 }
 
 // A Temporary is a failure after which sending may succeed.
@@ -86,16 +114,18 @@ func post(ctx context.Context, to string, body []byte, header http.Header) error
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(reply.Body, maxReply))
 	_ = reply.Body.Close() // all that matters was read
-	switch code := reply.StatusCode; {
+	code := reply.StatusCode
+	status := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code))) // in our words, not the receiver's
+	switch {
 	case code >= 200 && code < 300:
 		return nil
 	case code >= 300 && code < 400:
-		return fmt.Errorf("it leads elsewhere (%s), which is not followed", reply.Status)
+		return fmt.Errorf("it leads elsewhere (%s), which is not followed", status)
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:
 		seconds, _ := strconv.Atoi(reply.Header.Get("Retry-After")) // a date says nothing here
-		return &Temporary{Err: errors.New(reply.Status), After: time.Duration(max(seconds, 0)) * time.Second}
+		return &Temporary{Err: errors.New(status), After: time.Duration(max(seconds, 0)) * time.Second}
 	}
-	return errors.New(reply.Status)
+	return errors.New(status)
 }
 
 func encoded(v any) ([]byte, error) {

@@ -1,14 +1,19 @@
 package notify
 
 import (
-	"claude-supervise/supervisor/text"
-
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"claude-supervise/supervisor/text"
 )
+
+var ntfy = Network{Name: "ntfy", About: "A topic of an ntfy server.", AboutURL: "The topic: https://ntfy.sh/TOPIC.",
+	Secret: "token_file", AboutFile: "A file that only you can read, with the access token.",
+	Variable: "CLAUDE_SUPERVISE_NTFY_TOKEN", Scheme: "ntfy", HasButtons: true,
+	Open: func(address, secret string) (Channel, error) { return NewNtfy(address, secret) }}
 
 // An Ntfy publishes to a topic of an ntfy server, as JSON (https://docs.ntfy.sh/publish/#publish-as-json).
 type Ntfy struct {
@@ -32,18 +37,8 @@ func NewNtfy(address, token string) (*Ntfy, error) {
 	return &Ntfy{server: server.String(), topic: u.Path[at+1:], host: u.Host, token: token}, nil
 }
 
-// Name is ntfy.
-func (n *Ntfy) Name() string { return "ntfy" }
-
 // Host is the server's.
 func (n *Ntfy) Host() string { return n.host }
-
-// The bounds of a message, in bytes. A longer text becomes a file; a title of more than 1 KiB is refused (2.28), as for
-// a phone it would be cut long before.
-const (
-	MaxNtfy      = 3500
-	MaxNtfyTitle = 200
-)
 
 type ntfyMessage struct {
 	Topic    string       `json:"topic"`

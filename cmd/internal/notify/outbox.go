@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -34,11 +35,11 @@ type Outbox struct {
 	working sync.WaitGroup
 }
 
-// A lane is a channel with what is to be sent by it.
+// A lane is a receiver with what is to be sent to it.
 type lane struct {
 	*Outbox
-	channel Channel
-	slots   chan struct{} // one value for each attempt under way
+	to    Receiver
+	slots chan struct{} // one value for each attempt under way
 
 	mu      sync.Mutex
 	journal *os.File
@@ -53,24 +54,25 @@ type lane struct {
 type Draft struct {
 	ID, About string
 	Closes    string // the ID of the message that this one makes pointless, if that was not sent; "": none
-	Make      func(ctx context.Context, channel string) (Message, error)
+	Make      func(ctx context.Context, to Network) (Message, error)
 }
 
 const (
 	firstRest = time.Second
 	maxRest   = 5 * time.Minute
 	atOnce    = 4 // attempts by a channel
+	maxUntold = 5 // how many are named that were not told
 	// maxJournal bounds what of a journal is read, in bytes: a run of some ten thousand questions.
 	maxJournal = 4 << 20
 )
 
 // NewOutbox makes an outbox. report is told, once each time, that a channel fails and that it works again.
-func NewOutbox(channels []Channel, report func(text string)) *Outbox {
+func NewOutbox(receivers []Receiver, report func(text string)) *Outbox {
 	o := &Outbox{report: report, rest: rest}
 	o.sends, o.end = context.WithCancel(context.Background())
 	o.rests, o.hurry = context.WithCancel(o.sends)
-	for _, c := range channels {
-		o.lanes = append(o.lanes, &lane{Outbox: o, channel: c, told: map[string]bool{}, queues: map[string][]Draft{},
+	for _, to := range receivers {
+		o.lanes = append(o.lanes, &lane{Outbox: o, to: to, told: map[string]bool{}, queues: map[string][]Draft{},
 			begun: map[string]bool{}, slots: make(chan struct{}, atOnce)})
 	}
 	return o
@@ -98,7 +100,7 @@ func (o *Outbox) Open(path string) (told []string, err error) {
 		l.journal, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		for line := range strings.Lines(text) {
 			name, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			if name == l.channel.Name() && strings.HasSuffix(line, "\n") {
+			if name == l.to.Name && strings.HasSuffix(line, "\n") {
 				l.told[id] = true
 				told = append(told, id)
 			}
@@ -132,7 +134,7 @@ func (o *Outbox) Add(d Draft) {
 }
 
 // Close has everything sent that a receiver takes now, and then what is last, for at most until ctx ends, and sends
-// nothing after that. It blocks so long.
+// nothing after that. It blocks so long, and reports what was not told.
 func (o *Outbox) Close(ctx context.Context, last ...Draft) {
 	for _, l := range o.lanes {
 		l.mu.Lock()
@@ -153,6 +155,13 @@ func (o *Outbox) Close(ctx context.Context, last ...Draft) {
 	stop()
 	o.end()
 	for _, l := range o.lanes {
+		if untold := slices.Sorted(maps.Keys(l.queues)); len(untold) > 0 { // no worker is left
+			if more := len(untold) - maxUntold; more > 0 {
+				untold = append(untold[:maxUntold], fmt.Sprintf("%d more", more))
+			}
+			o.report(fmt.Sprintf("! %s (%s) was not told of %s. What is open then is told when the run is resumed.",
+				l.to.Name, l.to.Host(), strings.Join(untold, ", ")))
+		}
 		if l.journal != nil {
 			_ = l.journal.Close() // each line was synced
 		}
@@ -219,16 +228,16 @@ func (l *lane) work(about string) {
 
 // send sends a message until it is taken, or refused for good, or the outbox is closed.
 func (l *lane) send(d Draft) error {
-	m, err := d.Make(l.sends, l.channel.Name())
+	m, err := d.Make(l.sends, l.to.Network)
 	if err != nil {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
 		l.slots <- struct{}{}
-		err = l.channel.Send(l.sends, m)
+		err = l.to.Send(l.sends, m)
 		<-l.slots
 		var later *Temporary
-		if !errors.As(err, &later) {
+		if !errors.As(err, &later) || l.sends.Err() != nil {
 			return err
 		}
 		l.fails(fmt.Sprintf("%v; it is tried again", err))
@@ -249,13 +258,13 @@ func (l *lane) done(d Draft, err error) {
 	l.mu.Lock()
 	l.told[d.ID] = true
 	l.queues[d.About] = slices.DeleteFunc(l.queues[d.About], func(o Draft) bool { return o.ID == d.ID })
-	_, wrong := fmt.Fprintf(l.journal, "%s %s\n", l.channel.Name(), d.ID)
+	_, wrong := fmt.Fprintf(l.journal, "%s %s\n", l.to.Name, d.ID)
 	if wrong == nil {
 		wrong = l.journal.Sync()
 	}
 	l.mu.Unlock()
 	if wrong != nil {
-		l.report(fmt.Sprintf("! what %s was told is not written down: %v; it may be told again", l.channel.Name(), wrong))
+		l.report(fmt.Sprintf("! what %s was told is not written down: %v; it may be told again", l.to.Name, wrong))
 	}
 }
 
@@ -266,8 +275,8 @@ func (l *lane) fails(why string) {
 	l.failing = true
 	l.mu.Unlock()
 	if first {
-		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.channel.Name(),
-			l.channel.Host(), why))
+		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.to.Name,
+			l.to.Host(), why))
 	}
 }
 
@@ -277,6 +286,6 @@ func (l *lane) works() {
 	l.failing = false
 	l.mu.Unlock()
 	if again {
-		l.report(fmt.Sprintf("%s (%s) takes notifications again", l.channel.Name(), l.channel.Host()))
+		l.report(fmt.Sprintf("%s (%s) takes notifications again", l.to.Name, l.to.Host()))
 	}
 }

@@ -28,7 +28,6 @@ func newRecorder(say func(Message, int) error) *recorder {
 	return &recorder{say: say, attempts: map[string]int{}, came: make(chan string, 1000)}
 }
 
-func (r *recorder) Name() string { return "test" }
 func (r *recorder) Host() string { return "example.org" }
 
 func (r *recorder) Send(ctx context.Context, m Message) error {
@@ -71,7 +70,11 @@ func opened(t *testing.T, path string, channels ...Channel) (o *Outbox, reported
 	t.Helper()
 	var mu sync.Mutex
 	var all []string
-	o = NewOutbox(channels, func(text string) { mu.Lock(); defer mu.Unlock(); all = append(all, text) })
+	var receivers []Receiver
+	for _, c := range channels {
+		receivers = append(receivers, Receiver{Network{Name: "test"}, c})
+	}
+	o = NewOutbox(receivers, func(text string) { mu.Lock(); defer mu.Unlock(); all = append(all, text) })
 	o.rest = func(context.Context, int, time.Duration) {}
 	if _, err := o.Open(path); err != nil {
 		t.Fatal(err)
@@ -84,7 +87,7 @@ func draft(about, what string) Draft {
 	if what == "closed" {
 		d.Closes = about + ".asked"
 	}
-	d.Make = func(context.Context, string) (Message, error) { return Message{ID: d.ID, About: about}, nil }
+	d.Make = func(context.Context, Network) (Message, error) { return Message{ID: d.ID, About: about}, nil }
 	return d
 }
 
@@ -239,13 +242,16 @@ func TestADeadReceiverHoldsNothingUp(t *testing.T) {
 	<-down.came
 	closes(t, o) // without waiting for the next attempt
 	hangs := newRecorder(func(Message, int) error { return errHangs })
-	o, _ = opened(t, filepath.Join(t.TempDir(), "notices"), hangs)
+	o, reported := opened(t, filepath.Join(t.TempDir(), "notices"), hangs)
 	o.Add(draft("q-1", "asked"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	o.Close(ctx)
+	o.Close(ctx, draft("r-1", "left"))
 	if len(hangs.taken) != 0 {
 		t.Error("it was told")
+	}
+	if said := strings.Join(reported(), "\n"); !strings.Contains(said, " was not told of q-1, r-1. ") {
+		t.Errorf("reported is %q", said)
 	}
 }
 

@@ -13,6 +13,11 @@ import (
 	"time"
 )
 
+var webhook = Network{Name: "webhook", About: "An address that is sent JSON.",
+	Secret: "secret_file", AboutFile: "A file that only you can read, with the key that signs what is sent.",
+	Variable: "CLAUDE_SUPERVISE_WEBHOOK_SECRET",
+	Open:     func(address, secret string) (Channel, error) { return NewWebhook(address, secret) }}
+
 // A Webhook is sent each message's event as JSON, with the headers and the signature of Standard Webhooks
 // (https://www.standardwebhooks.com): webhook-id, webhook-timestamp, and webhook-signature, an HMAC-SHA256 of both and
 // the body.
@@ -42,9 +47,6 @@ func NewWebhook(address, secret string) (*Webhook, error) {
 	}
 	return w, nil
 }
-
-// Name is webhook.
-func (w *Webhook) Name() string { return "webhook" }
 
 // Host is the receiver's.
 func (w *Webhook) Host() string { return w.host }

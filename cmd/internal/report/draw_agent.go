@@ -5,6 +5,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -14,6 +15,7 @@ func deliverables(a view.ReportedAgent) g.Node {
 		html.H3(markup.Dotted(own(a.Who), g.Text(string(a.Status)))),
 		folded("The task", paragraph("text", see(a.Task))),
 		reported(a),
+		g.Map(a.Parts, part),
 		g.Iff(a.Worktree != nil, func() g.Node { return worktree(*a.Worktree, a.Changed) }),
 	))
 }
@@ -31,9 +33,6 @@ func reported(a view.ReportedAgent) g.Node {
 
 func whatItReports(a view.ReportedAgent) g.Node {
 	r := a.Report
-	section := func(name, text string) g.Node {
-		return g.If(text != "", g.Group{html.H4(g.Text(name)), paragraph("text", see(text))})
-	}
 	return g.Group{
 		paragraph("text", see(r.Summary)),
 		section("Deliverables", r.Deliverables),
@@ -42,6 +41,22 @@ func whatItReports(a view.ReportedAgent) g.Node {
 		section("Issues", r.Issues),
 		section("Recommendations", r.Recommendations),
 	}
+}
+
+// part draws what a subagent has reported.
+func part(p supervisor.PartReport) g.Node {
+	return g.Group{
+		html.H4(g.Text("Subagent: "), see(supervisor.PartOf(&p.By)), g.Text(", "+p.Status)),
+		paragraph("text", see(p.Summary)),
+		section("Deliverables", p.Deliverables),
+		g.If(len(p.Missing) > 0, g.Group{html.H4(g.Text("Missing on disk")), list(p.Missing)}),
+		section("Issues", p.Issues),
+	}
+}
+
+// section draws a part of a report, if it has it.
+func section(name, text string) g.Node {
+	return g.If(text != "", g.Group{html.H4(g.Text(name)), paragraph("text", see(text))})
 }
 
 // worktree draws what an agent has left in a folder of its own, and the commands that take it over.

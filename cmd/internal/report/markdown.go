@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -41,7 +42,7 @@ func Markdown(w io.Writer, r view.RunReport) error {
 			terminal.Tokens(a.CacheRead), terminal.Tokens(a.CacheCreation), terminal.Tokens(a.OutputTokens))
 	}
 	for _, a := range r.Agents {
-		if a.Report == nil && a.Worktree == nil {
+		if a.Report == nil && a.Worktree == nil && len(a.Parts) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n", escape(a.Who))
@@ -52,6 +53,13 @@ func Markdown(w io.Writer, r view.RunReport) error {
 				if strings.TrimSpace(part.text) != "" {
 					fmt.Fprintf(&b, "- %s: %s\n", part.name, escape(part.text))
 				}
+			}
+		}
+		for _, p := range a.Parts {
+			fmt.Fprintf(&b, "- Subagent %s reported %s: %s\n", escape(supervisor.PartOf(&p.By)), escape(p.Status),
+				escape(p.Summary))
+			if len(p.Missing) > 0 {
+				fmt.Fprintf(&b, "  - Missing on disk: %s\n", escape(strings.Join(p.Missing, "\n")))
 			}
 		}
 		if tree := a.Worktree; tree != nil {

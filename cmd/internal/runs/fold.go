@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"fmt"
 	"slices"
 
 	"claude-supervise/supervisor"
@@ -10,14 +9,6 @@ import (
 
 // MaxChildren is how many agents are listed below one; of more, those that a person may have to look at.
 const MaxChildren = 20
-
-// FirstOf gives names, as many as a person reads; of more the last says how many.
-func FirstOf(names []string) []string {
-	if more := len(names) - MaxChildren; more > 0 {
-		return append(names[:MaxChildren:MaxChildren], fmt.Sprintf("and %d more", more))
-	}
-	return names
-}
 
 // folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands
 // below one that is not listed is not listed either.

@@ -6,53 +6,53 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
-
-// A Source is where runs are read: a view.Reader, or what reads those of other machines.
-type Source interface {
-	// Runs gives the runs that have not ended, or all, oldest first.
-	Runs(ctx context.Context, all bool) ([]view.RunView, error)
-	// Watch gives them at once, and again after each change, until each gives an error, or ctx ends, which is none.
-	Watch(ctx context.Context, all bool, each func([]view.RunView) error) error
-}
 
 // A Listing is how runs are listed.
 type Listing struct {
 	Program           Program
 	All               bool // those that have ended, too
 	Tree, AsJSON, IDs bool
+	Elsewhere         bool   // their workers are listed, and not what a person does here
 	Cwd               string // absolute; "": wherever they run
 	Inside            bool   // an agent lists: its own run alone
 	Run               string
 }
 
-// Show lists the runs, or with watch again and again until the person has seen enough.
-func (l Listing) Show(ctx context.Context, s Source, watch bool) error {
+// Show lists the runs, or with watch, which takes a service.Local, again and again until the person has seen enough.
+func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
 	if watch {
-		return l.watch(ctx, s)
+		return l.watch(ctx, s.(service.Local))
 	}
-	runs, err := s.Runs(ctx, l.All)
+	runs, err := s.List(ctx, l.All)
 	if err != nil {
 		return err
 	}
-	return terminal.Print(func(p *terminal.Printer) error { return l.print(p, runs) })
+	return terminal.Print(func(p *terminal.Printer) error { return l.print(p, l.of(runs)) })
 }
 
-// Of leaves out the runs that are not listed.
-func (l Listing) Of(runs []view.RunView) []view.RunView {
-	return slices.DeleteFunc(slices.Clone(runs), func(r view.RunView) bool {
-		return l.Inside && r.ID != l.Run || l.Cwd != "" && !text.Under(r.Cwd, l.Cwd)
-	})
+// Has reports whether a run is listed.
+func (l Listing) Has(r view.RunView) bool {
+	return !(l.Inside && r.ID != l.Run || l.Cwd != "" && !text.Under(r.Cwd, l.Cwd))
+}
+
+// of leaves out the runs that are not listed.
+func (l Listing) of(runs []service.Run) []service.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r service.Run) bool { return !l.Has(r.RunView) })
 }
 
 // print lists the runs once.
-func (l Listing) print(p *terminal.Printer, runs []view.RunView) error {
-	runs = l.Of(runs)
+func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 	switch {
 	case l.AsJSON:
-		return p.JSON(append([]view.RunView{}, runs...)) // never null
+		all := []any{} // never null
+		for _, r := range runs {
+			all = append(all, r.JSON)
+		}
+		return p.JSON(all)
 	case l.IDs:
 		for _, r := range runs {
 			if err := p.Result(r.ID); err != nil {
@@ -65,18 +65,24 @@ func (l Listing) print(p *terminal.Printer, runs []view.RunView) error {
 }
 
 // text lists the runs for people.
-func (l Listing) text(width int, runs []view.RunView, now time.Time) string {
+func (l Listing) text(width int, runs []service.Run, now time.Time) string {
+	var views []view.RunView
+	for _, r := range runs {
+		views = append(views, r.RunView)
+	}
 	switch {
 	case len(runs) == 0:
-		return l.None()
+		return l.none()
 	case l.Tree:
-		return tree(width, runs, now)
+		return tree(width, views, now)
+	case l.Elsewhere:
+		return elsewhere(width, views, now)
 	}
-	return table(width, runs, now)
+	return table(width, views, now)
 }
 
-// None says that no run is listed, and where there may be some.
-func (l Listing) None() string {
+// none says that no run is listed, and where there may be some.
+func (l Listing) none() string {
 	switch {
 	case l.Cwd != "":
 		return "No run is in " + l.Cwd + ". All there are: " + string(l.Program) + " ps -a"

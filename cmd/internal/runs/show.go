@@ -9,7 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"claude-supervise/cmd/internal/questions"
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -197,6 +197,11 @@ func (s *factSheet) mending(w view.WorktreeView) {
 }
 
 func (s *factSheet) report(d view.Details, agent string) {
+	for _, part := range d.Agents[agent].SubagentReports {
+		s.line("Subagent", "%s\nreports %s: %s", supervisor.PartOf(&part.By), part.Status, part.Summary)
+		s.line("Files", "%s", part.Deliverables)
+		s.line("Missing", "%s", strings.Join(part.Missing, "\n"))
+	}
 	report := d.Reports[agent]
 	if report == nil {
 		return
@@ -226,7 +231,7 @@ func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 		s.line("Of", "%s", q.Who)
 		s.line("Text", "%s", q.Question)
 		if q.Answer != nil {
-			s.line("Answer", "%s, by %s", questions.Given(q), q.AnsweredBy)
+			s.line("Answer", "%s, by %s", asking.Given(q), q.AnsweredBy)
 		} else if q.State == supervisor.Open {
 			s.line("Answer it", "%s", q.AnswerCommand)
 		}

@@ -1,7 +1,5 @@
 // Package runs is what the commands print of runs and their agents: the lists and trees of `ps`, the facts of `show`,
-// the lines of `wait` and `logs`. It draws the views of package view, wherever they come from: a program that reads
-// runs of elsewhere prints them in the same form, with the same JSON and exit codes, by a [Source] and an [Awaiter] of
-// its own.
+// the lines of `wait` and `logs`. It draws the views of package view, wherever they come from.
 package runs
 
 import (
@@ -10,19 +8,12 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 // Program is how a person calls the program whose commands the texts name, such as "claude-supervise".
 type Program string
-
-// InJSON is what is printed of a node for programs.
-func InJSON(a view.Awaited) any {
-	if agent, is := a.View.Agent(a.Agent); is {
-		return agent
-	}
-	return a.View
-}
 
 // StateOf says in one line how a node was left.
 func StateOf(a view.Awaited) string {
@@ -42,6 +33,14 @@ func (p Program) NextFor(a view.Awaited) string {
 	return p.Next(a.View)
 }
 
+// NextOf is NextFor for what may continue by itself once it is answered.
+func (p Program) NextOf(l service.Left) string {
+	if l.ByItself {
+		return p.Answers(l.View)
+	}
+	return p.NextFor(l.Awaited)
+}
+
 // State says in one line how a run was left.
 func State(v view.RunView) string {
 	text := fmt.Sprintf("%s %s: %s", v.ID, Status(v), Stands(v))
@@ -54,7 +53,7 @@ func State(v view.RunView) string {
 // Next says what to type for a run that does not go on by itself; "" if it has ended, or its reason says so
 // already.
 func (p Program) Next(v view.RunView) string {
-	resume := string(p) + " resume " + v.ID
+	resume := p.Resume(v)
 	if v.EndedAt != nil || strings.Contains(v.Reason, resume) {
 		return ""
 	}
@@ -69,19 +68,27 @@ func (p Program) Next(v view.RunView) string {
 	return b.String() + "Then run:\n  " + resume
 }
 
+// Answers says how the open questions of a run are answered that continues by itself then; "" if it has none.
+func (p Program) Answers(v view.RunView) string {
+	if len(v.OpenQuestions) == 0 {
+		return ""
+	}
+	words := "It continues by itself once it is answered:"
+	for _, q := range v.OpenQuestions {
+		words += fmt.Sprintf("\n  %s answer %s VALUE", p, q)
+	}
+	return words
+}
+
+// Resume is the command that continues a run.
+func (p Program) Resume(v view.RunView) string {
+	return view.ResumeCommand(string(p), v.ID, v.FolderGone)
+}
+
 // Spent says what a run has taken until its end, or until it was left.
 func Spent(started time.Time, ended *time.Time, left time.Time, cost float64) string {
 	if ended != nil {
 		left = *ended
 	}
 	return fmt.Sprintf(" (%s, %s)", terminal.Duration(left.Sub(started)), terminal.Money(cost))
-}
-
-// Awaited is an agent of a run that was left, or the run where it is its first.
-func Awaited(v view.RunView, agent string) view.Awaited {
-	a := view.Awaited{Node: view.Node{Run: v.ID, Agent: agent}, View: v}
-	if len(v.Agents) > 0 && v.Agents[0].ID == agent {
-		a.Agent = ""
-	}
-	return a
 }

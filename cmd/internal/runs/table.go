@@ -13,21 +13,55 @@ import (
 // roomForTask is how many columns the task of a run or an agent needs at least to stand beside its numbers.
 const roomForTask = 10
 
+// A column is what a list of runs says of each below a header.
+type column struct {
+	header string
+	of     func(r view.RunView, now time.Time) string
+}
+
+// The columns of a list of runs. No id, state or NEXT is ever cut.
+var (
+	columns = []column{
+		{"RUN", func(r view.RunView, _ time.Time) string { return r.ID }},
+		{"STATUS", func(r view.RunView, _ time.Time) string { return Status(r) }},
+		{"SINCE", func(r view.RunView, now time.Time) string { return terminal.Ago(r.Since, now) }},
+		{"ASKS", func(r view.RunView, _ time.Time) string { return strconv.Itoa(len(r.OpenQuestions)) }},
+		{"COST", func(r view.RunView, _ time.Time) string { return terminal.Money(r.CostUSD) }},
+	}
+	columnsHere = append(slices.Clip(columns),
+		column{"NEXT", func(r view.RunView, _ time.Time) string { return next(r) }})
+	columnsElsewhere = append(slices.Clip(columns),
+		column{"WORKER", func(r view.RunView, _ time.Time) string { return r.Worker }},
+		column{"NAME", func(r view.RunView, _ time.Time) string { return r.Name }})
+)
+
+// columnsOf gives the headers of columns, and the rows of runs.
+func columnsOf(columns []column, runs []view.RunView, now time.Time) (header []string, rows [][]string) {
+	rows = make([][]string, len(runs))
+	for _, c := range columns {
+		header = append(header, c.header)
+		for i, r := range runs {
+			rows[i] = append(rows[i], c.of(r, now))
+		}
+	}
+	return header, rows
+}
+
 // table lists runs, without a limit of columns where width is 0: each in one row if nothing is cut by that. Else its
-// folder and why it stands as it does are a row below, and on a narrow terminal its task, too, for no id, state or NEXT
-// is ever cut.
+// folder and why it stands as it does are a row below, and on a narrow terminal its task, too.
 func table(width int, runs []view.RunView, now time.Time) string {
-	header := []string{"RUN", "STATUS", "SINCE", "ASKS", "COST", "NEXT", "TASK", "WHY", "FOLDER"}
-	const whole, task = 6, 7 // the columns before TASK, and up to it
+	header, cells := columnsOf(columnsHere, runs, now)
+	whole := len(header)
+	task := whole + 1
 	rows, two, three := make([]terminal.TreeRow, len(runs)), make([]terminal.TreeRow, len(runs)), []terminal.TreeRow{}
 	for i, r := range runs {
-		next, folder, why := next(r), terminal.FromHome(r.Cwd), why(r)
-		rows[i].Cells = []string{r.ID, Status(r), terminal.Ago(r.Since, now), strconv.Itoa(len(r.OpenQuestions)),
-			terminal.Money(r.CostUSD), next, Title(r), why, folder}
+		folder, why := terminal.FromHome(r.Cwd), why(r)
+		rows[i].Cells = append(cells[i], Title(r), why, folder)
 		two[i] = terminal.TreeRow{Cells: rows[i].Cells[:task], Below: lastPart(folder) + " · " + why}
-		three = append(three, terminal.TreeRow{Cells: []string{r.ID, Status(r), next}, Below: Title(r)},
+		three = append(three, terminal.TreeRow{Cells: []string{r.ID, Status(r), next(r)}, Below: Title(r)},
 			terminal.TreeRow{Below: why, Fold: true}, terminal.TreeRow{Below: folder, Fold: true})
 	}
+	header = append(header, "TASK", "WHY", "FOLDER")
 	switch {
 	case width == 0 || terminal.TreeWidth(len(header), 0, header, rows) <= width:
 		return terminal.Tree(width, len(header), header, rows)
@@ -35,6 +69,16 @@ func table(width int, runs []view.RunView, now time.Time) string {
 		return terminal.Tree(width, whole, header[:task], two)
 	}
 	return terminal.Tree(width, 3, []string{"RUN", "STATUS", "NEXT"}, three)
+}
+
+// elsewhere lists runs of other machines, each with why it stands as it does below it.
+func elsewhere(width int, runs []view.RunView, now time.Time) string {
+	header, cells := columnsOf(columnsElsewhere, runs, now)
+	rows := make([]terminal.TreeRow, len(runs))
+	for i, r := range runs {
+		rows[i] = terminal.TreeRow{Cells: cells[i], Below: r.Reason}
+	}
+	return terminal.Tree(width, len(header), header, rows)
 }
 
 // next is what a person does for a run to go on: one that somebody supervises goes on by itself once it is answered.
@@ -49,6 +93,8 @@ func next(r view.RunView) string {
 		return "answer"
 	case r.GoesOn():
 		return ""
+	case r.FolderGone:
+		return "resume --cwd"
 	case asks:
 		return "answer, resume"
 	}

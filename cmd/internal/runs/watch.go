@@ -11,32 +11,32 @@ import (
 	"github.com/oklog/run"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/view"
+	"claude-supervise/supervisor/service"
 )
 
 // watch lists the runs, and again whenever they change, until the person has seen enough.
-func (l Listing) watch(ctx context.Context, s Source) error {
+func (l Listing) watch(ctx context.Context, s service.Local) error {
 	if screen := terminal.NewScreen(os.Stdout, os.Getenv); screen != nil && !l.AsJSON {
 		return l.watchInPlace(ctx, s, screen)
 	}
 	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		shown, began := "", time.Now()
-		return s.Watch(ctx, l.All, func(runs []view.RunView) error {
+		return s.WatchRuns(ctx, l.All, func(runs []service.Run) error {
 			if !l.AsJSON {
 				// All ages as of one instant: that they grow is no change.
-				text := l.text(p.Width(), l.Of(runs), began)
+				text := l.text(p.Width(), l.of(runs), began)
 				if text == shown {
 					return nil
 				}
 				shown = text
 			}
-			return l.print(p, runs)
+			return l.print(p, l.of(runs))
 		})
 	})
 }
 
 // watchInPlace draws the list over the one before. Ages grow once a second.
-func (l Listing) watchInPlace(ctx context.Context, s Source, screen *terminal.Screen) error {
+func (l Listing) watchInPlace(ctx context.Context, s service.Local, screen *terminal.Screen) error {
 	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
@@ -44,10 +44,10 @@ func (l Listing) watchInPlace(ctx context.Context, s Source, screen *terminal.Sc
 	defer stop()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	seen := make(chan []view.RunView)
+	seen := make(chan []service.Run)
 	var actors run.Group
 	actors.Add(func() error {
-		return s.Watch(ctx, l.All, func(runs []view.RunView) error {
+		return s.WatchRuns(ctx, l.All, func(runs []service.Run) error {
 			select {
 			case seen <- runs:
 			case <-ctx.Done():
@@ -74,7 +74,7 @@ func (l Listing) watchInPlace(ctx context.Context, s Source, screen *terminal.Sc
 }
 
 // draw owns the screen until ctx ends.
-func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan []view.RunView) error {
+func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan []service.Run) error {
 	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -82,7 +82,7 @@ func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan 
 	defer signal.Stop(continued)
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	var runs []view.RunView
+	var runs []service.Run
 	for known := false; ; {
 		select {
 		case runs = <-seen:
@@ -97,7 +97,7 @@ func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan 
 		if !known {
 			continue
 		}
-		text := strings.TrimRight(l.text(screen.Width(), l.Of(runs), time.Now()), "\n")
+		text := strings.TrimRight(l.text(screen.Width(), l.of(runs), time.Now()), "\n")
 		if err := screen.Draw(text + "\n(q leaves; the runs continue)"); err != nil {
 			return err
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // A Reply is what a person does with a question.
@@ -29,6 +31,9 @@ type promptState struct {
 	submit Submit
 	dir    string
 	rest   func() // gives the terminal back as it was, so that lines can be typed
+	drafts Drafts
+
+	halfLine func() string // takes what was typed of a line, and not sent, from the terminal
 
 	open     []Question                    // as last told
 	current  *Question                     // its prompt is open
@@ -39,13 +44,17 @@ type promptState struct {
 	styles   *styles                       // what forms look like; nil: lines are asked and read
 	form     *form                         // of current
 	kept     map[string]*form              // that were open when something else was done, by their questions
+	saved    []savedDraft                  // of current, as they are on disk
 	later    []string                      // the ids of those that were put off, in that order
 	given    map[string][]answer           // by group, in the order of answering
 	answered map[string]bool               // open as last told, but answered here
 	told     map[string]bool               // was shown to the person
 	say      func(context.Context, string) // takes messages; nil: nobody does
 	hint     string                        // stands above the line for messages; empty: see Hint
+	to       Addressee                     // of messages
 	draft    *typing                       // of a message; nil: none was begun
+	message  string                        // as it is on disk, where forms are drawn
+	recalled bool                          // what was typed of a message before was told, in lines
 	aside    bool                          // a message is written while questions are open
 	left     func()                        // Ctrl-D leaves by it; nil: it only ends asking
 	paused   bool                          // the person ended asking with Ctrl-D; Enter begins again
@@ -59,7 +68,8 @@ type answer struct {
 
 func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *promptState {
 	return &promptState{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
-		given: map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{}}
+		halfLine: func() string { return "" },
+		given:    map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{}}
 }
 
 // update takes the list of open questions and says which of those that the person knows are gone, and why. It reports
@@ -93,6 +103,15 @@ func (a *promptState) update(open []Question, gone map[string]string) (withdrawn
 	}
 	forget(a.answered)
 	forget(a.told)
+	for _, q := range a.open {
+		if still[q.ID] {
+			continue
+		}
+		a.drafts.keep(q, nil)
+		if f := a.kept[q.ID]; f != nil {
+			a.tellNotSent(f.unsent())
+		}
+	}
 	maps.DeleteFunc(a.kept, func(id string, _ *form) bool { return !still[id] })
 	a.later = slices.DeleteFunc(a.later, func(id string) bool { return !still[id] || a.answered[id] })
 	for group := range a.given {
@@ -111,7 +130,8 @@ func (a *promptState) withdraw(q Question, why string) {
 	} else if why == "" {
 		why = "it is no longer asked"
 	}
-	a.close("\n" + a.record(q, CleanLine(why, 0)))
+	drafts := a.unsent()
+	a.close("\n" + a.record(q, CleanLine(why, 0)) + a.notSent(drafts))
 	delete(a.told, q.ID) // said already
 }
 
@@ -129,6 +149,7 @@ func (a *promptState) show(listening bool) {
 		switch {
 		case a.answered[q.ID], asks && a.isLater(q):
 		case asks:
+			a.dropLine(" (" + toSendDraft + " sends it once nothing is asked)")
 			a.ask(q, 0)
 			return
 		case !a.told[q.ID]:
@@ -150,8 +171,11 @@ func (a *promptState) ask(q Question, earlier int) {
 	text := "\n" + render(q, width, time.Now(), maxShown, maxLines, a.out.bold)
 	below := hint(q, a.canGoBack(), a.canPutOff(), width) + wrap(elsewhere(q), "", width)
 	text += a.out.faint(strings.TrimSuffix(below, "\n")) + "\n"
+	if typed := CleanLine(whole(a.restoreDraft()), 200); typed != "" {
+		text += a.wrap(typedBefore(typed))
+	}
 	if earlier > 0 {
-		text += a.wrap("Your answer was " + show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
+		text += a.wrap("Your answer was " + questions.Show(a.given[q.Group][earlier-1].text) + ". Enter keeps it.")
 	}
 	a.out.ask(text, "")
 }
@@ -234,7 +258,7 @@ func (a *promptState) typed(ctx context.Context, got arrival) {
 	case a.current == nil:
 		a.paused = false
 		if !a.waiting() { // else it may have been meant for one that is shown
-			a.message(ctx, strings.Join(got.lines, "\n"))
+			a.sayLines(ctx, strings.Join(got.lines, "\n"))
 		}
 	default:
 		a.line(ctx, got.lines)
@@ -251,8 +275,10 @@ func (a *promptState) line(ctx context.Context, batch []string) {
 	case a.entry.size > maxText:
 		a.tooLong()
 	case !done && begun:
+		a.saveDraft()
 		a.out.ask("", "... ")
 	case !done:
+		a.saveDraft()
 		a.out.ask(a.gathering(), "... ")
 	case begun || strings.Contains(text, "\n"):
 		a.choose(ctx, text)
@@ -291,6 +317,12 @@ func (a *promptState) command(ctx context.Context, text string) {
 		a.ask(q, 0)
 	case "?":
 		a.again(help(q, a.canGoBack(), a.canPutOff(), a.out.Columns()))
+	case toSendDraft:
+		if len(a.saved) == 0 {
+			a.again("Nothing that was typed before is kept.\n")
+			return
+		}
+		a.choose(ctx, whole(a.saved))
 	case "<":
 		a.back()
 	case ">":
@@ -303,7 +335,7 @@ func (a *promptState) command(ctx context.Context, text string) {
 		a.choose(ctx, text)
 	default:
 		if strings.HasPrefix(strings.TrimSpace(text), toSay) && a.say != nil {
-			a.message(ctx, text)
+			a.sendMessage(ctx, text)
 			a.again("")
 			return
 		}
@@ -312,7 +344,7 @@ func (a *promptState) command(ctx context.Context, text string) {
 			return
 		}
 		// b is the second option where there is one, or the start of a label; else it goes back.
-		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.readings("b")) == 0 &&
+		if strings.EqualFold(strings.TrimSpace(text), "b") && len(q.Options) < 2 && len(q.Readings("b")) == 0 &&
 			a.canGoBack() {
 			a.back()
 			return
@@ -321,11 +353,11 @@ func (a *promptState) command(ctx context.Context, text string) {
 	}
 }
 
-// folder is where paths in the answer to the current question begin.
-func (a *promptState) folder() string { return cmp.Or(a.current.Folder, a.dir) }
+// place is where paths in the answer to the current question begin.
+func (a *promptState) place() questions.Place { return OnDisk(cmp.Or(a.current.Folder, a.dir)) }
 
 func (a *promptState) choose(ctx context.Context, text string) {
-	chosen, err := Choose(*a.current, text, a.folder())
+	chosen, err := a.current.Choose(text, a.place())
 	if err != nil {
 		a.again(a.wrap("Not taken: " + err.Error() + "."))
 		return
@@ -360,6 +392,7 @@ func (a *promptState) send(ctx context.Context, r Reply, said string) {
 	}
 	if earlier == 0 {
 		a.answered[q.ID] = true
+		a.drafts.keep(q, nil)
 	}
 	a.close(a.record(q, said))
 }
@@ -422,6 +455,7 @@ func (a *promptState) end() {
 			}
 		}
 		a.paused = true
+		a.keep()
 		a.rest() // before it is said that Enter is enough
 		a.close(text + "Nothing more is asked here until you press Enter.\n")
 	}

@@ -19,8 +19,10 @@ func (a *promptState) openForm() {
 	delete(a.kept, a.current.ID)
 	if kept == nil || kept.before != before {
 		kept = newForm(*a.current, a.canGoBack(), before, a.styles)
+		kept.restore(a.restoreDraft())
 	}
 	a.form = kept
+	a.saved = kept.unsent()
 }
 
 // draw shows the form as it is now; anew, below what others have written.
@@ -66,10 +68,10 @@ func (a *promptState) act(ctx context.Context, what act) {
 	switch what.kind {
 	case stay:
 	case choose:
-		chosen, err := Choose(*a.current, what.text, a.folder())
+		chosen, err := a.current.Choose(what.text, a.place())
 		a.taken(ctx, chosen, err)
 	case pick:
-		chosen, err := a.current.checked(what.picked, a.folder())
+		chosen, err := a.current.Pick(what.picked, a.place())
 		a.taken(ctx, chosen, err)
 	case keep:
 		a.close("")

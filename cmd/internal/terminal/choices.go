@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // What the cursor can be on that is no option.
@@ -21,10 +23,10 @@ const (
 // wants to be done later (a blinking cursor, which would wake a program that waits for days) is not done.
 type choices struct {
 	q        Question
-	keys     []string // what selects each option, as Keys gives them
-	labels   []label  // what is typed is looked for in them, at every key
-	none     bool     // nothing is selected
-	own      bool     // the last row is for own words
+	keys     []string          // what selects each option, as Keys gives them
+	labels   []questions.Label // what is typed is looked for in them, at every key
+	none     bool              // nothing is selected
+	own      bool              // the last row is for own words
 	field    list
 	picked   []int  // of a multi-select, what is marked
 	filter   string // what was typed to filter
@@ -61,19 +63,19 @@ func keyMap() *huh.KeyMap {
 }
 
 func newChoices(q Question, own bool, before string, s *styles) *choices {
-	c := &choices{q: q, keys: keys(q), labels: q.labels(), own: own, width: -1}
+	c := &choices{q: q, keys: q.Keys(), labels: q.Labels(), own: own, width: -1}
 	if q.MultiSelect {
 		c.field = huh.NewMultiSelect[int]().Value(&c.picked)
 	} else {
 		at := 0
 		if chosen := c.named(before); len(chosen) > 0 {
 			at = chosen[0]
-		} else if i := slices.IndexFunc(q.Options, func(o Option) bool { return !o.blank() }); i > 0 {
+		} else if i := slices.IndexFunc(q.Options, func(o Option) bool { return !questions.Blank(o) }); i > 0 {
 			at = i
 		}
 		c.field = huh.NewSelect[int]().Value(&at)
 	}
-	c.none = c.q.guarded() && len(c.named(before)) == 0
+	c.none = c.q.Guarded() && len(c.named(before)) == 0
 	c.field.WithTheme(s.theme(func() bool { return c.none }))
 	c.field.WithKeyMap(keyMap())
 	c.field.Focus() // which takes all marks away
@@ -88,7 +90,7 @@ func (c *choices) named(answer string) []int {
 	if answer == "" {
 		return nil
 	}
-	picked, _ := c.q.pick(answer) // what cannot be told apart any more is not marked
+	picked, _ := c.q.Named(answer) // what cannot be told apart any more is not marked
 	return picked
 }
 
@@ -140,13 +142,13 @@ func (c *choices) many() bool { return len(c.q.Options) > maxShown }
 func (c *choices) listed() (places []int) {
 	var meant []int
 	if c.many() && c.filter != "" {
-		meant = c.q.readingsIn(c.labels, c.filter)
+		meant = c.q.ReadingsIn(c.labels, c.filter)
 	}
 	typed, matching := strings.ToLower(c.filter), 0
 	for i, o := range c.q.Options {
 		holds := strings.Contains(strings.ToLower(o.Label+"\n"+o.Description), typed) && matching < maxShown
 		switch {
-		case o.blank():
+		case questions.Blank(o):
 		case !c.many() || slices.Contains(c.picked, i) || len(meant) == 1 && meant[0] == i:
 			places = append(places, i)
 		case holds:
@@ -361,13 +363,13 @@ func (c *choices) clear() {
 	c.field.Update(press(tea.KeyEscape))
 	c.filter, c.filtered = "", false
 	c.relist()
-	c.none = c.q.guarded()
+	c.none = c.q.Guarded()
 }
 
 // moveTo puts the cursor on the option that the typed text means, if that is one. Of a decision it is else on none.
 func (c *choices) moveTo() {
-	c.none = c.q.guarded()
-	if meant := c.q.readingsIn(c.labels, c.filter); len(meant) == 1 {
+	c.none = c.q.Guarded()
+	if meant := c.q.ReadingsIn(c.labels, c.filter); len(meant) == 1 {
 		c.goTo(meant[0])
 	}
 }

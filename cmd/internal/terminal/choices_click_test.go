@@ -25,7 +25,7 @@ func TestAClickSelectsTheOptionOfItsRow(t *testing.T) {
 		for _, cursor := range []int{1, 12, ownWords} { // the list scrolls with it
 			clicked, selected, above := 0, map[int]bool{}, noOption
 			for row := range 23 {
-				f := NewForm(q, "", true)
+				f := NewForm(q, "", true, Drafts{})
 				f.form.choices.lay(80)
 				f.form.choices.goTo(cursor)
 				before := f.Rows(80, 23, Around{}, when)
@@ -70,7 +70,7 @@ func TestAClickInTheGraceOrWhileWordsAreWrittenSelectsNothing(t *testing.T) {
 		"the grace is over":  func(f *Form) { f.Draw(when); f.Update(Tick{}, when.Add(time.Second)) },
 		"there was no grace": func(*Form) {},
 	} {
-		f := NewForm(database(), "", false)
+		f := NewForm(database(), "", false, Drafts{})
 		then(f)
 		rows := f.Rows(80, 23, Around{}, when)
 		selects := name == "the grace is over" || name == "there was no grace"

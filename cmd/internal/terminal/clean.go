@@ -1,8 +1,7 @@
 // Package terminal is the person's side of a run: it shows progress and results, asks questions as forms that are drawn
-// in place or, on a terminal that cannot or should not draw, in lines, and turns what a person typed into an answer.
+// in place or, on a terminal that cannot or should not draw, in lines. What a person typed package questions judges.
 //
-// Use [Printer] for everything a command shows, [Prompter] to ask the open questions of a run one at a time, and
-// [Choose] wherever a person's words become an answer (the terminal, the answer command, an answer file, a page).
+// Use [Printer] for everything a command shows, and [Prompter] to ask the open questions of a run one at a time.
 // Whatever came from an agent, a file or another process is made safe by this package when it is shown, so callers
 // cannot forget it; [Clean] is exported for other ways of showing.
 //
@@ -12,115 +11,17 @@ package terminal
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/supervisor/text"
 )
 
-// maxText is the most bytes of one text that is shown or taken as an answer.
-const maxText = 256 << 10
+const maxText = text.MaxClean
 
-const cutMark = "… [cut]"
+// Clean is text.Clean.
+func Clean(s string) string { return text.Clean(s) }
 
-// Clean makes any text safe to show. Escape sequences, control characters other than newline and tab, and characters
-// that are invisible or change the reading direction are removed; every kind of line end becomes a newline; invalid
-// UTF-8 becomes U+FFFD. What is longer than [maxText] is cut, and says so. An escape sequence that never ends costs the
-// rest of its line, not of the text. Clean(Clean(s)) is Clean(s).
-func Clean(s string) string {
-	if isClean(s) {
-		return s
-	}
-	cut := len(s) > maxText
-	if cut {
-		s = s[:maxText]
-	}
-	// Only valid UTF-8 may reach Strip: after a broken rune it takes the following bytes for the rest of that rune.
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Map(lineEnds, strings.ReplaceAll(s, "\r\n", "\n"))
-	if strings.ContainsRune(s, ansi.ESC) {
-		rows := strings.Split(s, "\n")
-		for i, row := range rows {
-			rows[i] = ansi.Strip(row)
-		}
-		s = strings.Join(rows, "\n")
-	}
-	s = strings.Map(shown, s)
-	if cut || len(s) > maxText {
-		s = truncate(s, maxText-len(cutMark)) + cutMark
-	}
-	return s
-}
-
-// CleanLine is Clean folded to one line: white space around it is left out, and every run of it with more in it than
-// plain spaces becomes one space. A line wider than width terminal cells is cut and says how much is missing, as
-// text.Fit does; a width of 0 or less sets no limit.
-func CleanLine(s string, width int) string {
-	s = strings.TrimSpace(Clean(s))
-	if strings.IndexFunc(s, widerThanASpace) >= 0 { // most lines have nothing to fold, and are long where it counts
-		s = folding().ReplaceAllString(s, " ")
-	}
-	if width > 0 {
-		s = text.Fit(s, width)
-	}
-	return s
-}
-
-// folding is white space that makes more than one line, or is wider than it looks.
-var folding = text.Lazily(`[\s\p{Zs}]*(?:[^\S ]|[^\P{Zs} ])[\s\p{Zs}]*`)
-
-// widerThanASpace reports whether folding takes a character, with what white space there is around it.
-func widerThanASpace(r rune) bool {
-	return r != ' ' && (r == '\t' || r == '\n' || r == '\f' || r == '\r' || r > 0x7f && unicode.Is(unicode.Zs, r))
-}
-
-func isClean(s string) bool {
-	if len(s) > maxText || !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if lineEnds(r) != r || shown(r) != r {
-			return false
-		}
-	}
-	return true
-}
-
-// lineEnds maps what starts a new line somewhere to the newline that does so everywhere.
-func lineEnds(r rune) rune {
-	switch r {
-	case '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
-		return '\n'
-	}
-	return r
-}
-
-// shown drops (as strings.Map does for -1) what a terminal would obey or hide. Of the format characters, those that
-// words and emoji need stay: joiners, and the marks of Arabic and Syriac numbers.
-func shown(r rune) rune {
-	switch {
-	case r >= ' ' && r < 0x7f, r == '\n', r == '\t', r == '\u200c', r == '\u200d':
-		return r
-	case unicode.IsControl(r):
-		return -1
-	case unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return -1
-	}
-	return r
-}
-
-// truncate cuts s to at most n bytes without cutting a rune.
-func truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
+// CleanLine is text.CleanLine.
+func CleanLine(s string, width int) string { return text.CleanLine(s, width) }
 
 // FirstLine gives the first line of a text, made safe to show.
 func FirstLine(text string) string {

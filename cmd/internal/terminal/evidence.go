@@ -11,25 +11,20 @@ import (
 // This file is how evidence is shown: what a person permits, of which nothing may be removed, folded or taken for
 // something else.
 
-// evidence reports whether the question's texts are evidence, and not only what an agent says.
-func (q Question) evidence() bool {
-	return q.Kind == "permission" || q.Kind == "command" || q.Kind == "delegation"
-}
-
-// seen makes one of the question's texts safe to show: of evidence it shows what cannot be seen, of talk it removes
+// Seen makes one of the question's texts safe to show: of evidence it shows what cannot be seen, of talk it removes
 // that.
-func (q Question) seen(s string) string {
-	if !q.evidence() {
+func (q Question) Seen(s string) string {
+	if !q.Evidence() {
 		return Clean(s)
 	}
-	kept := truncate(s, maxText)
-	return truncate(text.Shown(kept), maxText) + text.More(s[len(kept):])
+	kept := text.Truncate(s, maxText)
+	return text.Truncate(text.Shown(kept), maxText) + text.More(s[len(kept):])
 }
 
 // rows lays one of the question's texts out in lines of at most width cells, each after indent.
 func (q Question) rows(s, indent string, width int) []string {
-	s = strings.Trim(q.seen(s), "\n")
-	if q.evidence() {
+	s = strings.Trim(q.Seen(s), "\n")
+	if q.Evidence() {
 		return strings.Split(wrapEvidence(s, indent, width), "\n")
 	}
 	return strings.Split(wrap(s, indent, width), "\n")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/text/texttest"
 )
@@ -36,8 +37,8 @@ func onScreen(t *testing.T, shown string) {
 // line of ours.
 func permissionOf(command string) Question {
 	shown := strings.ReplaceAll(text.Visible(command), "\n", "\n    ")
-	return Question{ID: "q-1", Kind: "permission", Text: "Allow Bash: " + text.Line(command, 160) + "?",
-		Context: "command: " + shown + "\nrun's folder: /work", Options: []Option{{Label: "allow"}, {Label: "deny"}}}
+	return Question{Terms: questions.Terms{Kind: "permission", Options: []Option{{Label: "allow"}, {Label: "deny"}}},
+		ID: "q-1", Text: "Allow Bash: " + text.Line(command, 160) + "?", Context: "command: " + shown + "\nrun's folder: /work"}
 }
 
 // commandOn finds the command again in what a terminal shows of its question.
@@ -89,8 +90,8 @@ func TestWhatIsShownOnATerminalIsWhatRuns(t *testing.T) {
 
 // What a record of an older release, or a pack, has raw in it is made visible where it is shown.
 func TestRawEvidenceIsMadeVisibleWhereItIsShown(t *testing.T) {
-	for _, kind := range []string{"permission", "command", "delegation"} {
-		q := Question{ID: "q-1", Kind: kind, Text: "Run a\x1bb?", Context: "a\x1b[2Kb\u202e\r"}
+	for _, kind := range []questions.Name{"permission", "command", "delegation"} {
+		q := Question{Terms: questions.Terms{Kind: kind}, ID: "q-1", Text: "Run a\x1bb?", Context: "a\x1b[2Kb\u202e\r"}
 		shown := Whole(q, 80, time.Now())
 		onScreen(t, shown)
 		if !strings.Contains(shown, `Run a\x1bb?`) || !strings.Contains(shown, `a\x1b[2Kb\u202e\x0d`) {

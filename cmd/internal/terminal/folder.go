@@ -3,7 +3,14 @@ package terminal
 import (
 	"os"
 	"path/filepath"
+
+	"claude-supervise/supervisor/questions"
 )
+
+// OnDisk is where a person answers from, in a folder of this machine.
+func OnDisk(dir string) questions.Place {
+	return questions.Place{Dir: dir, Stat: func(path string) error { _, err := os.Stat(path); return err }}
+}
 
 // FromHome shortens a folder for people, as a shell does.
 func FromHome(folder string) string {

@@ -7,6 +7,8 @@ import (
 
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // A form is one question on an able terminal, with what the person has done about it so far: it takes keys and pastes,
@@ -119,7 +121,7 @@ func newForm(q Question, canGoBack bool, before string, s *styles) *form {
 	if len(q.Options) == 0 && q.Validate == "yes_no" {
 		offered.Options = []Option{{Label: "yes"}, {Label: "no"}}
 	}
-	if slices.ContainsFunc(offered.Options, func(o Option) bool { return !o.blank() }) {
+	if slices.ContainsFunc(offered.Options, func(o Option) bool { return !questions.Blank(o) }) {
 		f.choices = newChoices(offered, f.ownAllowed(), before, s)
 	} else {
 		f.write(ownAnswer, before)
@@ -129,7 +131,7 @@ func newForm(q Question, canGoBack bool, before string, s *styles) *form {
 
 // ownAllowed reports whether other words than the options' can be an answer.
 func (f *form) ownAllowed() bool {
-	return !f.q.decides() && f.q.Validate != "choice" && f.q.Validate != "yes_no"
+	return !f.q.Decides() && f.q.Validate != "choice" && f.q.Validate != "yes_no"
 }
 
 // write gives the keys to the field. What was written in it for the same before is there again.
@@ -272,7 +274,7 @@ func (f *form) inList(msg tea.KeyPressMsg) act {
 func (f *form) enter() act {
 	at, ok := f.choices.hovered()
 	switch {
-	case f.q.confirms(f.choices.filter):
+	case f.q.Confirms(f.choices.filter):
 		return act{kind: choose, text: f.choices.filter}
 	case !ok:
 		return act{kind: choose, text: f.choices.filter}
@@ -294,10 +296,10 @@ func (f *form) enter() act {
 func (f *form) take(at int) act {
 	label := f.choices.q.Options[at].Label
 	switch {
-	case f.q.mustConfirm(at):
+	case f.q.MustConfirm(at):
 		f.note = "To run it, type the word run, then press Enter."
 		return act{}
-	case f.q.decides() && wantsWords(label):
+	case f.q.Decides() && wantsWords(label):
 		f.decide(label)
 		return act{}
 	case len(f.q.Options) == 0: // yes or no
@@ -319,21 +321,21 @@ func (f *form) decide(label string) {
 
 // changesTask reports whether the words that go with a decision are another task.
 func (q Question) changesTask(label string) bool {
-	return q.Kind == "delegation" && strings.HasPrefix(fold(label), "approve")
+	return questions.KindOf(q.Kind).Hands && strings.HasPrefix(questions.Fold(label), questions.Approve)
 }
 
 // wantsWords reports whether a decision is asked for its words: why not, or how much. The others get them by Tab, but
 // for the one that takes none.
 func wantsWords(label string) bool {
-	word := fold(label)
+	word := questions.Fold(label)
 	return strings.HasPrefix(word, "deny") || strings.HasPrefix(word, "raise")
 }
 
 func (f *form) tab() {
 	at, ok := f.choices.hovered()
 	switch {
-	case f.q.decides() && (!ok || at < 0 || fold(f.q.Options[at].Label) == "allow"):
-	case f.q.decides():
+	case f.q.Decides() && (!ok || at < 0 || questions.Fold(f.q.Options[at].Label) == "allow"):
+	case f.q.Decides():
 		f.decide(f.q.Options[at].Label)
 	case f.ownAllowed():
 		f.writeOwn()
@@ -434,7 +436,7 @@ func pasteMark(at int, text string) string {
 	if lines == "1 lines" {
 		lines = fmt.Sprintf("%d characters", len([]rune(text)))
 	}
-	return fmt.Sprintf("[paste %d: %s, %s]", at+1, lines, show(text))
+	return fmt.Sprintf("[paste %d: %s, %s]", at+1, lines, questions.Show(text))
 }
 
 // say tells the person why the answer was not taken.

@@ -16,6 +16,10 @@ type Form struct {
 	grace grace
 	rows  []string // that were given last,
 	cut   int      // after so many
+
+	drafts Drafts
+	before []savedDraft // what had been typed when it was made
+	saved  []savedDraft // as they are on disk
 }
 
 // FormAct is what a key in a Form has led to.
@@ -31,9 +35,14 @@ const (
 	FormLeaves                 // back to where the form was opened
 )
 
-// NewForm returns the form of a question. Paths in its answer are looked up relative to dir.
-func NewForm(q Question, dir string, colours bool) *Form {
-	return &Form{form: newForm(q, false, "", newStyles(colours)), dir: dir}
+// NewForm returns the form of a question, with what was typed for it before. Paths in its answer are looked up relative
+// to dir.
+func NewForm(q Question, dir string, colours bool, drafts Drafts) *Form {
+	f := &Form{form: newForm(q, false, "", newStyles(colours)), dir: dir, drafts: drafts}
+	f.form.restore(drafts.of(q))
+	f.before = f.form.unsent()
+	f.saved = f.before
+	return f
 }
 
 // NewChange returns the form by which an answer that was given is changed.
@@ -106,8 +115,17 @@ func (f *Form) Preview(columns, height int, now time.Time) []string {
 // Scroll scrolls what there is to read, by rows.
 func (f *Form) Scroll(by int) { f.form.scroll = min(max(f.form.scroll+by, 0), f.form.most) }
 
-// Update takes a key, a paste or a Tick.
+// Update takes a key, a paste or a Tick. What is typed is kept at each.
 func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
+	reply, act := f.update(msg, now)
+	if drafts := f.form.unsent(); f.form.before == "" && !slices.EqualFunc(drafts, f.saved, savedDraft.equal) {
+		f.saved = drafts
+		f.drafts.keep(f.form.q, drafts)
+	}
+	return reply, act
+}
+
+func (f *Form) update(msg tea.Msg, now time.Time) (Reply, FormAct) {
 	if _, is := msg.(Tick); is {
 		f.grace.end(now)
 		return Reply{}, FormStays
@@ -125,9 +143,9 @@ func (f *Form) Update(msg tea.Msg, now time.Time) (Reply, FormAct) {
 	var err error
 	switch what.kind {
 	case choose:
-		chosen, err = Choose(q, what.text, f.dir)
+		chosen, err = q.Choose(what.text, OnDisk(f.dir))
 	case pick:
-		chosen, err = q.checked(what.picked, f.dir)
+		chosen, err = q.Pick(what.picked, OnDisk(f.dir))
 	case keep:
 		return Reply{}, FormKeeps
 	case goBack:
@@ -160,22 +178,14 @@ func (f *Form) resting() bool {
 		form.writing == ownAnswer && form.choices == nil)
 }
 
-// Draft is what was typed and not sent: in the field, as own words before, or in the list; "" if nothing was.
-func (f *Form) Draft() string {
-	form := f.form
-	var typed []string
-	if form.writing != nothing && form.words.Value() != form.began {
-		typed = append(typed, form.written())
-	}
-	if own := (purpose{writing: ownAnswer}); form.purpose() != own {
-		typed = append(typed, form.drafts[own].whole())
-	}
-	if form.choices != nil && form.ownAllowed() {
-		typed = append(typed, form.choices.filter)
-	}
-	typed = slices.DeleteFunc(typed, func(s string) bool { return strings.TrimSpace(s) == "" })
-	return strings.Join(typed, "\n")
-}
+// Draft is what was typed and not sent; "" if nothing was.
+func (f *Form) Draft() string { return whole(f.form.unsent()) }
+
+// Typed reports whether Draft is not as it was when the form was made.
+func (f *Form) Typed() bool { return !slices.EqualFunc(f.form.unsent(), f.before, savedDraft.equal) }
+
+// Close removes what is kept of Draft: the question is answered, or asked no more.
+func (f *Form) Close() { f.drafts.keep(f.form.q, nil) }
 
 // Refuse tells the person why the reply was not taken.
 func (f *Form) Refuse(why string) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // mustFit checks that rows are a picture that no terminal can take amiss.
@@ -36,10 +38,8 @@ func FuzzAForm(f *testing.F) {
 	f.Add("Which?", "", "", "", "", "\x7f", uint8(0), uint8(60), uint8(8)) // a hyphen where a row is full
 	f.Add("a\nb\nc", "1", "2", "\t", "budget", "??!-<\x04zz\x1b[A\x1b[A\r \x1b[6~", uint8(1), uint8(1), uint8(7))
 	f.Fuzz(func(t *testing.T, text, one, two, about, kind, keys string, width, height, bits uint8) {
-		q := Question{ID: "q-1", Text: text, Context: about, Kind: kind, Header: one, Asker: about,
-			Agent: two, Command: about,
-			Options:     []Option{{Label: one, Description: about, Preview: text}, {Label: two}, {Label: about}}[:bits&3],
-			MultiSelect: bits&4 != 0, Optional: bits&8 != 0, Declinable: bits&16 != 0, Urgent: bits&32 != 0}
+		q := Question{Terms: questions.Terms{Kind: questions.Name(kind), Options: []Option{{Label: one, Description: about, Preview: text}, {Label: two}, {Label: about}}[:bits&3], MultiSelect: bits&4 != 0},
+			ID: "q-1", Text: text, Context: about, Header: one, Asker: about, Agent: two, Command: about, Optional: bits&8 != 0, Declinable: bits&16 != 0, Urgent: bits&32 != 0}
 		if bits&64 != 0 {
 			q.Validate = "yes_no"
 		}

@@ -404,7 +404,7 @@ func TestEachOfManyOptionsIsFound(t *testing.T) {
 }
 
 func TestAPasteThatIsTooLongIsSaidInAFormOfOthers(t *testing.T) {
-	f := NewForm(question("q-1"), "", false)
+	f := NewForm(question("q-1"), "", false, Drafts{})
 	if _, what := f.Update(tooLong{}, when); what != FormStays {
 		t.Errorf("it leads to %v", what)
 	}
@@ -422,7 +422,7 @@ func TestADraftIsWhatWasTypedAndNotSent(t *testing.T) {
 		"a long paste":   {[]string{"\t", "see ", paste("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12"), esc}, []string{"see 1\n2\n", "\n12"}},
 		"left, and more": {[]string{"\t", "one", esc, "two"}, []string{"one\ntwo"}},
 	} {
-		f := NewForm(database(), "", false)
+		f := NewForm(database(), "", false, Drafts{})
 		typeInto(f.form, test.typed...)
 		got := f.Draft()
 		if len(test.want) == 0 && got != "" {

@@ -8,6 +8,8 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // narrowestForm is the width below which a form is not laid out any more, but cut.
@@ -103,7 +105,7 @@ func (f *form) head(width, more int, now time.Time) []string {
 	switch {
 	case title != "":
 	case q.Kind != "" && q.Kind != "clarification":
-		title = CleanLine(q.Kind, 20)
+		title = CleanLine(string(q.Kind), 20)
 	default:
 		title = "Question"
 	}
@@ -136,15 +138,15 @@ func (f *form) question(width int) (text, details, preview []string) {
 		for i, row := range f.text {
 			f.text[i] = f.styles.title.Render(row)
 		}
-		if strings.TrimSpace(f.q.seen(f.q.Context)) != "" {
+		if strings.TrimSpace(f.q.Seen(f.q.Context)) != "" {
 			f.details = f.q.rows(f.q.Context, "  ", width)
 		}
-		if rule := f.q.rule(); rule != "" && f.q.Validate != "yes_no" {
+		if rule := f.q.Rule(); rule != "" && f.q.Validate != "yes_no" {
 			f.details = append(f.details, f.paint(f.styles.faint, "The answer is "+rule+".", width)...)
 		}
 		if f.before != "" {
 			f.details = append(f.details,
-				f.paint(f.styles.faint, "Your answer was "+show(f.before)+". Enter keeps it.", width)...)
+				f.paint(f.styles.faint, "Your answer was "+questions.Show(f.before)+". Enter keeps it.", width)...)
 		}
 	}
 	return f.text, f.details, f.preview(width)
@@ -259,7 +261,7 @@ func (f *form) label() string {
 		return CleanLine(f.decision, 40) + ", with the task as you change it:"
 	case f.writing == reasons && f.q.Instead != "" && wantsWords(f.decision):
 		return CleanLine(f.decision, 40) + ": why? (the agent reads it)"
-	case f.writing == reasons && strings.HasPrefix(fold(f.decision), "raise"):
+	case f.writing == reasons && strings.HasPrefix(questions.Fold(f.decision), "raise"):
 		return CleanLine(f.decision, 40) + ": to how much?"
 	case f.writing == reasons && wantsWords(f.decision):
 		return CleanLine(f.decision, 40) + ": why? (the agent reads it; Enter alone gives no reason)"
@@ -285,7 +287,7 @@ func (f *form) keys(width int) string {
 		say = []string{"Enter sends", "Alt+Enter new line"}
 	case f.q.MultiSelect:
 		say = []string{"Space marks", "Enter sends", "type to filter"}
-	case f.q.Kind == "command":
+	case questions.KindOf(f.q.Kind).Runs:
 		say = []string{"type run to run it", "2 leaves it", "Enter answers"}
 	default:
 		say = []string{"↑↓ Enter choose", "type to filter"}

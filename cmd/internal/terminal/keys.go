@@ -65,6 +65,43 @@ func onContinue(f func()) (stop func()) {
 	return onSignal(func(os.Signal) { f() }, syscall.SIGCONT)
 }
 
+// leaveTime is how long after a SIGCONT the signal may come that was sent before it: threads take them side by side.
+const leaveTime = 50 * time.Millisecond
+
+// onReturn calls f with each SIGCONT, and with each of the other signals, until the program is to leave. Who ends one
+// sends a SIGCONT behind the SIGTERM or the SIGHUP, lest it stand still (timeout, systemd, a shell's kill): nobody
+// returns by that, and what stands on the terminal is not to be drawn again. For programs that take both themselves.
+func onReturn(f func(os.Signal), others ...os.Signal) (stop func()) {
+	wanted := append([]os.Signal{syscall.SIGCONT, syscall.SIGTERM}, others...)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	arrived, done := make(chan os.Signal, 8), make(chan struct{})
+	signal.Notify(arrived, wanted...)
+	go func() {
+		var returned <-chan time.Time
+		for leaves := false; ; {
+			select {
+			case s := <-arrived:
+				switch {
+				case s == syscall.SIGTERM, s == syscall.SIGHUP:
+					leaves, returned = true, nil
+				case s != syscall.SIGCONT:
+					f(s)
+				case !leaves:
+					returned = time.After(leaveTime)
+				}
+			case <-returned:
+				returned = nil
+				f(syscall.SIGCONT)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(arrived); close(done) }
+}
+
 // onSignal calls f, one call after the other, with each of the signals that arrives.
 func onSignal(f func(os.Signal), signals ...os.Signal) (stop func()) {
 	arrived, done := make(chan os.Signal, 4), make(chan struct{})
@@ -91,13 +128,9 @@ type keyMode struct {
 
 // enter sets the mode, again if a shell has set another one meanwhile.
 func (m *keyMode) enter() error {
-	now, err := unix.IoctlGetTermios(m.fd, getMode)
+	now, err := m.get()
 	if err != nil {
-		return fmt.Errorf("reading the terminal's mode: %w", err)
-	}
-	if m.before == nil {
-		before := *now
-		m.before = &before
+		return err
 	}
 	now.Lflag &^= unix.ICANON | unix.ECHO | unix.IEXTEN
 	now.Iflag &^= unix.ICRNL | unix.INLCR | unix.IGNCR // Enter is \r, and Ctrl-J is not
@@ -111,9 +144,23 @@ func (m *keyMode) enter() error {
 	return nil
 }
 
+// get gives the terminal's mode. The first is kept.
+func (m *keyMode) get() (*unix.Termios, error) {
+	now, err := unix.IoctlGetTermios(m.fd, getMode)
+	if err != nil {
+		return nil, fmt.Errorf("reading the terminal's mode: %w", err)
+	}
+	if m.before == nil {
+		before := *now
+		m.before = &before
+	}
+	return now, nil
+}
+
 // leave restores the mode. In the background the shell has done so, and who tries it is stopped.
 func (m *keyMode) leave(foreground func() bool) {
 	if m.before != nil && foreground() {
 		_ = unix.IoctlSetTermios(m.fd, setMode, m.before) // fails where the terminal is gone
 	}
+	m.before = nil
 }

@@ -27,7 +27,9 @@ type lines struct {
 	waker   *os.File
 	ring    *os.File
 	woken   atomic.Bool
-	pending []byte // the start of a line
+	mode    lineMode
+	pending []byte      // the start of a line
+	stop    unix.Signal // what the key that ended it stands for; 0: none did
 }
 
 // arrival is what one look at the terminal brought.
@@ -35,6 +37,8 @@ type arrival struct {
 	lines   []string
 	ended   bool // Ctrl-D on an empty line, or the terminal is gone
 	tooLong bool // a line or a paste was longer than can be taken; it was dropped
+
+	stop unix.Signal // Ctrl-Z or Ctrl-\ was pressed, and half a line may be pending; 0: none was
 }
 
 func newLines(in *os.File) (*lines, error) {
@@ -42,7 +46,8 @@ func newLines(in *os.File) (*lines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read the terminal: %w", err)
 	}
-	return &lines{fd: int(in.Fd()), file: in, waker: waker, ring: ring}, nil
+	fd := int(in.Fd())
+	return &lines{fd: fd, file: in, waker: waker, ring: ring, mode: lineMode{keyMode: keyMode{fd: fd}}}, nil
 }
 
 func (l *lines) close() {
@@ -99,8 +104,8 @@ func (l *lines) arrived(ctx context.Context) (arrival, error) {
 		if got.tooLong || len(l.pending) > maxText {
 			got.tooLong, got.lines, l.pending = true, nil, nil
 		}
-		got.ended = ended
-		if ended || ctx.Err() != nil || size == 0 {
+		got.ended, got.stop, l.stop = ended, l.stop, 0
+		if ended || got.stop != 0 || ctx.Err() != nil || size == 0 {
 			return got, nil
 		}
 		ready, err := readable([]int{l.fd}, pasteQuiet)
@@ -124,6 +129,9 @@ func (l *lines) read() (batch []string, ended bool, err error) {
 	case n == 0:
 		l.pending = nil
 		return nil, true, nil
+	}
+	if l.stop = l.mode.stops[buf[n-1]]; l.stop != 0 {
+		n--
 	}
 	l.pending = append(l.pending, buf[:n]...)
 	for {

@@ -15,9 +15,10 @@ import (
 // elsewhere the line is the kernel's own. Nothing that was typed is left for the person's shell.
 
 // Messages has what is typed while no question is asked handed to say, text by text and none of them empty; nil: nobody
-// takes it. It does not block. say may block for as long as saving takes, and shows what became of the text.
-func (p *Prompter) Messages(say func(ctx context.Context, text string)) {
-	p.change(func() { p.say = say })
+// takes it. It does not block. say may block for as long as saving takes, and shows what became of the text. What is
+// typed and not sent is kept for whom it is for; see Keeps.
+func (p *Prompter) Messages(to Addressee, say func(ctx context.Context, text string)) {
+	p.change(func() { p.to, p.say = to, say })
 }
 
 // Hint has the line for messages shown though nothing is typed, where questions are forms, and text above it: how the
@@ -39,6 +40,8 @@ func (a *promptState) writes() bool {
 func (a *promptState) drawDraft(anew bool) {
 	if a.draft == nil {
 		a.draft = newTyping()
+		a.message = a.drafts.Message(a.to)
+		a.draft.area.SetValue(a.message)
 	}
 	hint := cmp.Or(a.hint, messageHint)
 	switch {
@@ -67,7 +70,7 @@ func (a *promptState) write(ctx context.Context, msgs []tea.Msg) {
 		case sent:
 			a.goBackFromAside()
 			a.out.drawBelow(nil, false)
-			a.message(ctx, text)
+			a.sendMessage(ctx, text)
 		case left:
 			if a.left != nil {
 				a.left()
@@ -75,6 +78,10 @@ func (a *promptState) write(ctx context.Context, msgs []tea.Msg) {
 		case refused:
 			a.out.Notice(tooMuch)
 		}
+	}
+	if typed := a.draft.area.Value(); typed != a.message {
+		a.message = typed
+		a.drafts.KeepMessage(a.to, typed)
 	}
 }
 
@@ -88,8 +95,40 @@ func (a *promptState) goBackFromAside() {
 // toSay begins a message, which it is no part of, where lines are answers.
 const toSay = "/say "
 
-// message hands over a message.
-func (a *promptState) message(ctx context.Context, text string) {
+// toSendDraft answers with what was typed before, where lines are answers.
+const toSendDraft = "/draft"
+
+// sayLines hands over lines that were typed as a message, or what was typed of one before.
+func (a *promptState) sayLines(ctx context.Context, text string) {
+	if strings.TrimSpace(text) != toSendDraft {
+		a.sendMessage(ctx, text)
+		return
+	}
+	if text = a.drafts.Message(a.to); text == "" {
+		a.out.Notice("Nothing that was typed before is kept.")
+		return
+	}
+	a.sendMessage(ctx, text)
+	a.drafts.KeepMessage(a.to, "")
+}
+
+// recall tells, in lines and once, what was typed of a message before and not sent.
+func (a *promptState) recall() {
+	if a.say == nil || a.current != nil || a.recalled {
+		return
+	}
+	a.recalled = true
+	if text := CleanLine(a.drafts.Message(a.to), 200); text != "" {
+		a.out.Notice(typedBefore(text))
+	}
+}
+
+func typedBefore(text string) string {
+	return "You typed this before, and did not send it: " + text + " (" + toSendDraft + " sends it)"
+}
+
+// sendMessage hands over a message.
+func (a *promptState) sendMessage(ctx context.Context, text string) {
 	if text = strings.TrimSpace(strings.TrimPrefix(text, toSay)); text != "" && a.say != nil {
 		a.say(ctx, text)
 	}
@@ -97,14 +136,24 @@ func (a *promptState) message(ctx context.Context, text string) {
 
 // dropDraft says that what was typed of a message was not sent.
 func (a *promptState) dropDraft() {
+	a.dropLine("")
 	if a.draft == nil {
 		return
 	}
 	a.out.drawBelow(nil, false)
-	if text := strings.TrimSpace(a.draft.area.Value()); text != "" {
-		a.out.Notice("Not sent: " + CleanLine(text, 200))
-	}
+	a.tellNotSent(asDraft(a.draft.area.Value()))
 	a.draft = nil
+}
+
+// dropLine says that what the terminal has of a line, which would have been a message, was not sent, and keeps it.
+func (a *promptState) dropLine(hint string) {
+	if a.styles != nil || a.say == nil || a.paused || a.deaf {
+		return
+	}
+	if drafts := asDraft(a.halfLine()); len(drafts) > 0 {
+		a.drafts.KeepMessage(a.to, whole(drafts))
+		a.out.Notice(strings.TrimSpace(a.notSent(drafts)) + hint)
+	}
 }
 
 const tooMuch = "That was longer than this terminal can take, and nothing was sent. Put it into a file and name the " +

@@ -13,7 +13,7 @@ import (
 // takesMessages has the prompt take messages, and gives them.
 func (d *testTerminal) takesMessages() <-chan string {
 	said := make(chan string, 16)
-	d.prompter.Messages(func(_ context.Context, text string) { said <- text })
+	d.prompter.Messages(Addressee{Run: "r-1"}, func(_ context.Context, text string) { said <- text })
 	return said
 }
 

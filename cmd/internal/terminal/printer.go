@@ -11,6 +11,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/term"
+
+	"claude-supervise/supervisor/text"
 )
 
 const (
@@ -236,7 +238,7 @@ func escapeHidden(line string) string {
 	var b strings.Builder
 	for _, r := range line {
 		switch {
-		case shown(r) == r:
+		case text.Plain(r) == r:
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

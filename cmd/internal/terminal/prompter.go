@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -37,10 +38,12 @@ type Prompter struct {
 	submit Submit
 	dir    string
 	now    func() time.Time
+	drafts Drafts
 
 	mu     sync.Mutex
 	open   []Question
 	say    func(context.Context, string) // see Messages
+	to     Addressee                     // so is this
 	hint   string                        // see Hint
 	left   func()                        // see Leaves
 	gone   map[string]string
@@ -57,6 +60,9 @@ func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
 // In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before
 // Run.
 func (p *Prompter) In(dir string) { p.dir = dir }
+
+// Keeps has what is typed and not sent kept on disk. It is called before Run.
+func (p *Prompter) Keeps(d Drafts) { p.drafts = d }
 
 // Leaves has f called when the person ends asking with Ctrl-D. Without it that ends asking until Enter is pressed. Call
 // it before Run; f does not block.
@@ -110,14 +116,15 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer context.AfterFunc(ctx, l.wake)()
 	p.attach(l.wake)
 	defer p.attach(nil)
-	defer onContinue(p.Redraw)()
+	defer onReturn(func(os.Signal) { p.Redraw() })()
 
 	terminal := IsTerminal(p.in) && p.out.err.terminal != nil
 	a := newPromptState(p.out, p.submit, p.dir, p.out.forms())
-	a.left = p.left
+	a.left, a.drafts = p.left, p.drafts
 	raw := newRawTerminal(l, p.out)
 	raw.mode.stops = a.styles != nil
-	a.rest = raw.leave
+	a.rest, a.halfLine = raw.leave, raw.halfLine
+	defer onSignal(func(os.Signal) { raw.interrupted.Store(true); l.wake() }, os.Interrupt)()
 	defer func() {
 		raw.leave()
 		if terminal && l.foreground() {
@@ -125,10 +132,10 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 	}()
 	defer a.dropDraft()
-	defer a.pause()
+	defer a.quit()
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
-		a.say, a.hint = p.messages()
+		a.to, a.say, a.hint = p.messages()
 		if a.update(open, gone) {
 			raw.discard() // what was typed was meant for the question that is gone
 		}
@@ -149,6 +156,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	}
 	open, gone, _ := p.changes() // what ended the asking may be that it is answered elsewhere
 	a.update(open, gone)
+	a.to, a.say, a.hint = p.messages()
 	return nil
 }
 
@@ -171,16 +179,41 @@ func (p *Prompter) turn(ctx context.Context, a *promptState, raw *rawTerminal, h
 	case a.form != nil || a.waits():
 		return p.key(ctx, a, raw)
 	}
-	raw.leave()
-	ready, err := raw.lines.wait(listening && a.listens(), -1)
-	if err != nil || !ready || !raw.lines.foreground() {
+	return p.line(ctx, a, raw, listening && a.listens())
+}
+
+// line is turn where lines are read.
+func (p *Prompter) line(ctx context.Context, a *promptState, raw *rawTerminal, listens bool) error {
+	if !listens {
+		raw.leave()
+	} else if err := raw.takeLines(); err != nil {
+		return err
+	} else {
+		a.recall()
+	}
+	ready, err := raw.lines.wait(listens, -1)
+	if err != nil || !listens || !raw.lines.foreground() {
 		return err
 	}
-	got, err := raw.lines.arrived(ctx)
-	if err == nil {
+	var got arrival
+	if ready {
+		if got, err = raw.lines.arrived(ctx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case got.stop != 0:
+		a.cutOff(strings.Join(append(got.lines, a.halfLine()), "\n"))
+		if raw.leave(); !raw.suspend(got.stop) {
+			p.Redraw()
+		}
+	case raw.interrupted.Swap(false): // a line that was ended just behind the Ctrl-C is not sent either
+		a.cutOff(strings.Join(append(got.lines, a.halfLine()), "\n"))
+	case ready:
+		raw.leave() // it may take long to be saved, and a Ctrl-Z does not wait for that
 		a.typed(ctx, got)
 	}
-	return err
+	return nil
 }
 
 // key is turn for a question that stands there: a form, or one in lines whose grace is not over.
@@ -206,6 +239,9 @@ func (p *Prompter) key(ctx context.Context, a *promptState, raw *rawTerminal) er
 		raw.leave()
 		a.prompt()
 	}
+	if a.form != nil {
+		a.saveDraft()
+	}
 	return err
 }
 
@@ -215,10 +251,10 @@ func (p *Prompter) attach(wake func()) {
 	p.wake = wake
 }
 
-func (p *Prompter) messages() (say func(context.Context, string), hint string) {
+func (p *Prompter) messages() (to Addressee, say func(context.Context, string), hint string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.say, p.hint
+	return p.to, p.say, p.hint
 }
 
 func (p *Prompter) changes() (open []Question, gone map[string]string, redraw bool) {

@@ -12,6 +12,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // enterAble is a person at a terminal on which questions are forms.
@@ -158,7 +160,7 @@ func TestAQuestionCanBePutOff(t *testing.T) {
 func TestAMessageIsWrittenWhileAQuestionIsOpen(t *testing.T) {
 	d := enterAble(t)
 	said := make(chan string, 1)
-	d.prompter.Messages(func(_ context.Context, text string) { said <- text })
+	d.prompter.Messages(Addressee{Run: "r-1"}, func(_ context.Context, text string) { said <- text })
 	d.prompter.Set([]Question{question("q-1", "Red", "Green")})
 	d.sees(formFoot)
 	d.types(esc)
@@ -297,10 +299,8 @@ func TestABugInAFormIsToldAndTheTerminalGivenBack(t *testing.T) {
 
 func TestAHostileQuestionInAFormCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
-	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil,
-		Agent: evil, Run: evil, Asker: evil,
-		Options: []Option{{Label: evil, Description: evil, Preview: evil}},
-		Command: evil, Validate: "regex:^\x1b\u202e\x07Z$", Declinable: true}
+	q := Question{Terms: questions.Terms{Kind: questions.Name(evil), Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Validate: "regex:^\x1b\u202e\x07Z$"},
+		ID: "q-1" + evil, Group: "g", Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil, Asker: evil, Command: evil, Declinable: true}
 	d := enterAble(t, q)
 	d.sees(formFoot)
 	d.types("?")

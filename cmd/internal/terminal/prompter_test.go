@@ -14,6 +14,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/term"
+
+	"claude-supervise/supervisor/questions"
 )
 
 func TestAPersonAnswersByNumberLetterLabelOrOwnWords(t *testing.T) {
@@ -79,10 +81,8 @@ func TestWhatIsTooLongToBeAskedIsShownWhole(t *testing.T) {
 
 func TestWhatAnAgentWroteCannotDriveTheTerminal(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;x\x07\u202etext\x9b1A\b\r"
-	q := Question{ID: "q-1" + evil, Group: "g", Kind: evil, Header: evil, Text: evil, Context: evil,
-		Agent: evil, Run: evil,
-		Options: []Option{{Label: evil, Description: evil, Preview: evil}},
-		Command: evil, Validate: "regex:^\x1b\u202e\x07Z$"}
+	q := Question{Terms: questions.Terms{Kind: questions.Name(evil), Options: []Option{{Label: evil, Description: evil, Preview: evil}}, Validate: "regex:^\x1b\u202e\x07Z$"},
+		ID: "q-1" + evil, Group: "g", Header: evil, Text: evil, Context: evil, Agent: evil, Run: evil, Command: evil}
 	d := enterRaw(t, nil, q)
 	d.sees("> ")
 	d.types("?\n")

@@ -29,14 +29,19 @@ type rawTerminal struct {
 	arrived time.Time // when something last did
 	restore func()    // nil while the terminal is not taken
 
-	stopped atomic.Bool // others have had the terminal since the form was drawn
+	stopped     atomic.Bool // others have had the terminal since the form was drawn
+	interrupted atomic.Bool // Ctrl-C was pressed since lines are read
 }
 
 func newRawTerminal(l *lines, out *Printer) *rawTerminal {
-	return &rawTerminal{lines: l, mode: keyMode{fd: l.fd, stops: true}, clear: func(ctx context.Context) {
-		out.draw([]string{}, false)
+	s := &rawTerminal{lines: l, mode: keyMode{fd: l.fd, stops: true}}
+	s.clear = func(ctx context.Context) {
+		if s.restore != nil { // a form is drawn
+			out.draw([]string{}, false)
+		}
 		out.finishLine(ctx)
-	}}
+	}
+	return s
 }
 
 // errHungUp is the end of the terminal: nobody is there any more.
@@ -46,39 +51,75 @@ var errHungUp = errors.New("the terminal is gone")
 // form was to be seen is no answer to it. The error is errHungUp if the terminal is gone.
 func (s *rawTerminal) take() error {
 	if s.restore == nil {
+		s.lines.mode.leave(s.lines.foreground)
 		s.discard()
 	}
-	if err := s.mode.enter(); errors.Is(err, unix.EIO) {
-		return errHungUp
-	} else if err != nil {
-		return err
+	if err := s.mode.enter(); err != nil {
+		return orHungUp(err)
 	}
 	if s.restore == nil {
-		s.restore = onSignal(func(sig os.Signal) { // after a SIGWINCH the next turn draws what fits
+		s.restore = onReturn(func(sig os.Signal) { // after a SIGWINCH the next turn draws what fits
 			if sig == syscall.SIGCONT {
 				s.stopped.Store(true)
 			}
 			s.lines.wake()
-		}, syscall.SIGWINCH, syscall.SIGCONT)
+		}, syscall.SIGWINCH)
 	}
 	return nil
 }
 
+// takeLines has the terminal keep the half line that Ctrl-C, Ctrl-Z or Ctrl-\ cut off. The error is errHungUp if the
+// terminal is gone.
+func (s *rawTerminal) takeLines() error {
+	if s.restore != nil {
+		s.leave()
+	}
+	if s.lines.mode.before == nil {
+		s.interrupted.Store(false)
+	}
+	return orHungUp(s.lines.mode.enter())
+}
+
+func orHungUp(err error) error {
+	if errors.Is(err, unix.EIO) {
+		return errHungUp
+	}
+	return err
+}
+
 // leave gives the terminal back as it was.
 func (s *rawTerminal) leave() {
+	s.lines.mode.leave(s.lines.foreground)
 	if s.restore == nil {
 		return
 	}
 	s.restore()
 	s.restore = nil
 	s.mode.leave(s.lines.foreground)
-	s.mode.before = nil
 }
 
 // discard forgets what was typed.
 func (s *rawTerminal) discard() {
 	s.lines.discard()
 	s.keys.reset()
+}
+
+// halfLine takes what was typed of a line, and not sent, from a terminal in line mode. Out of that mode all of it can
+// be read.
+func (s *rawTerminal) halfLine() string {
+	if s.restore != nil || !s.lines.foreground() {
+		return ""
+	}
+	mode := keyMode{fd: s.lines.fd}
+	if mode.enter() != nil {
+		return ""
+	}
+	defer mode.leave(s.lines.foreground)
+	buf := make([]byte, kernelLine+1)
+	n, _ := unix.Read(s.lines.fd, buf)
+	half := string(s.lines.pending) + string(buf[:max(n, 0)])
+	s.lines.pending = nil
+	return half
 }
 
 // minute is how often a form is drawn anew though nothing happens: it says how long ago it was asked.
@@ -161,8 +202,8 @@ const stopTime = 100 * time.Millisecond
 
 // suspend leaves the terminal as it was and sends a signal to whom the kernel would: all of this process group. That
 // stops the program as nothing here ever asks for SIGTSTP: the runtime would take it from then on, for ever, to no
-// effect.
-func (s *rawTerminal) suspend(sig unix.Signal) {
+// effect. It reports whether the program was stopped, and goes on now.
+func (s *rawTerminal) suspend(sig unix.Signal) bool {
 	// a terminal that stands still does not hold a Ctrl-Z up
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -172,14 +213,15 @@ func (s *rawTerminal) suspend(sig unix.Signal) {
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
 	if err := unix.Kill(0, sig); err != nil {
-		return
+		return false
 	}
 	s.stopped.Store(true)
 	for range 2 { // going on, the time may be over before the signal arrives; then it comes at once
 		select {
 		case <-continued:
-			return
+			return true
 		case <-time.After(stopTime):
 		}
 	}
+	return false
 }

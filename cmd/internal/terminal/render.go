@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/supervisor/questions"
 )
 
 const (
-	maxShown = 50 // options shown of one question
-	maxLines = 60 // lines shown of one text; Whole has the rest
+	maxShown = questions.MaxListed // options shown of one question
+	maxLines = 60                  // lines shown of one text; Whole has the rest
 )
 
 // Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the
@@ -39,7 +41,7 @@ func render(q Question, width int, now time.Time, options, lines int, bold func(
 	}
 	b.WriteString(block(q, q.Context, "  ", width, lines))
 	b.WriteString(block(q, q.Text, "", width, lines))
-	keys := keys(q)
+	keys := q.Keys()
 	for i, o := range q.Options[:min(len(q.Options), options)] {
 		mark := "  - "
 		if keys[i] != "" {
@@ -67,7 +69,7 @@ func headline(q Question, now time.Time) string {
 	if header := CleanLine(q.Header, 60); header != "" {
 		line += " " + header
 	} else if q.Kind != "" {
-		line += " " + CleanLine(q.Kind, 20)
+		line += " " + CleanLine(string(q.Kind), 20)
 	}
 	if q.Of > 1 {
 		line += fmt.Sprintf(" (%d of %d)", q.Index+1, q.Of)
@@ -100,7 +102,7 @@ func whence(q Question, now time.Time) (text string) {
 }
 
 func block(q Question, text, indent string, width, most int) string {
-	if strings.TrimSpace(q.seen(text)) == "" {
+	if strings.TrimSpace(q.Seen(text)) == "" {
 		return ""
 	}
 	lines := q.rows(text, indent, width)
@@ -118,18 +120,18 @@ func hint(q Question, canGoBack, canPutOff bool, width int) string {
 	}
 	var say string
 	switch {
-	case len(q.Options) == 0 && q.rule() != "":
-		say = "Type " + q.rule()
+	case len(q.Options) == 0 && q.Rule() != "":
+		say = "Type " + q.Rule()
 	case len(q.Options) == 0:
 		say = "Type your answer"
-	case q.Kind == "command":
+	case questions.KindOf(q.Kind).Runs:
 		say = "Type run to run it, or 2 to leave it"
-	case q.decides():
+	case q.Decides():
 		say = number + " or label, and why if you like"
 	case q.Validate == "choice":
 		say = number + " or label"
-	case q.rule() != "":
-		say = number + ", label or " + q.rule()
+	case q.Rule() != "":
+		say = number + ", label or " + q.Rule()
 	default:
 		say = number + ", label or your own words"
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/supervisor/questions"
 )
 
 // A testTerminal is a person at a real terminal: types goes to the terminal, and what the terminal shows is waited for.
@@ -40,6 +42,9 @@ type submitted struct {
 
 // formsPlease stands for an ACCESSIBLE that is not set.
 const formsPlease = "no"
+
+// draftsFolder names, in the environment of a test, where drafts are kept.
+const draftsFolder = "DRAFTS"
 
 // patience is how long a test waits for what has to come. It only bounds a failing test.
 const patience = 20 * time.Second
@@ -82,6 +87,9 @@ func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open 
 		return nil
 	})
 	d.prompter.In(t.TempDir())
+	if folder := env[draftsFolder]; folder != "" {
+		d.prompter.Keeps(Drafts{Folder: func(string) string { return folder }})
+	}
 	d.prompter.now = now
 	d.prompter.Set(open)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -175,8 +183,8 @@ func (d *testTerminal) answered(want submitted) {
 const ctrlD = "\x04"
 
 func question(id string, labels ...string) Question {
-	return Question{ID: id, Text: "What about " + id + "?", Options: options(labels...),
-		Command: "claude-supervise answer " + id}
+	return Question{Terms: questions.Terms{Options: options(labels...)},
+		ID: id, Text: "What about " + id + "?", Command: "claude-supervise answer " + id}
 }
 
 // group makes the questions one group.
@@ -185,4 +193,19 @@ func group(questions ...Question) []Question {
 		questions[i].Group, questions[i].Index, questions[i].Of = "g", i, len(questions)
 	}
 	return questions
+}
+
+func options(labels ...string) []Option {
+	list := make([]Option, len(labels))
+	for i, label := range labels {
+		list[i] = Option{Label: label}
+	}
+	return list
+}
+
+func mustBeSafe(t *testing.T, s string) {
+	t.Helper()
+	if Clean(s) != s {
+		t.Fatalf("%q is not safe to show", s)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -44,7 +45,7 @@ func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) error {
 	var runs []view.RunView
 	more := false
 	if r.URL.Query().Get("ended") != "" {
-		if runs, err = s.config.Source.Past(r.Context(), skip, most+1); err != nil {
+		if runs, err = s.config.Service.Past(r.Context(), skip, most+1); err != nil {
 			return err
 		}
 		runs, more = part(runs, 0, most)
@@ -78,7 +79,7 @@ func (s *Server) apiQuestions(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) apiQuestion(w http.ResponseWriter, r *http.Request) error {
-	q, err := s.config.Source.Question(r.Context(), r.PathValue("id"))
+	q, err := s.config.Service.Question(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -92,14 +93,14 @@ type apiLine struct {
 }
 
 func (s *Server) apiLog(w http.ResponseWriter, r *http.Request) error {
-	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	log, err := s.config.Service.Log(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	after := int64(0)
 	if text := r.URL.Query().Get("after"); text != "" {
 		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
-			return &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("after takes the next of an earlier reply, not %q",
+			return &refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("after takes the next of an earlier reply, not %q",
 				text)}
 		}
 	}
@@ -157,16 +158,16 @@ func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if given != 1 {
-		return &Refusal{Status: http.StatusUnprocessableEntity,
+		return &refusal{Status: http.StatusUnprocessableEntity,
 			Text: `give one of "value", "values", "decline" and "skip"; nothing was answered`}
 	}
-	return s.answerAPI(w, r, Answer{Value: body.Value, Values: body.Values, Decline: body.Decline, Skip: body.Skip,
+	return s.answerAPI(w, r, service.Answer{Typed: body.Value, Values: body.Values, Decline: body.Decline, Skip: body.Skip,
 		Change: body.Change, AllLike: body.AllLike, By: by("the API", r)})
 }
 
-func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) error {
+func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a service.Answer) error {
 	id := r.PathValue("id")
-	note, err := s.config.Actions.Answer(r.Context(), id, a)
+	kept, err := s.config.Service.Answer(r.Context(), id, a)
 	if err != nil {
 		return err
 	}
@@ -177,12 +178,12 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a Answer) err
 	return reply(w, http.StatusOK, struct {
 		view.QuestionView
 		Note string `json:"note,omitempty"`
-	}{q, note})
+	}{q, kept.Note})
 }
 
 // answered gives a question that was just answered, and waits until the page has seen the answer.
-func (s *Server) answered(r *http.Request, id string, a Answer) (view.QuestionView, error) {
-	q, err := s.config.Source.Question(r.Context(), id)
+func (s *Server) answered(r *http.Request, id string, a service.Answer) (view.QuestionView, error) {
+	q, err := s.config.Service.Question(r.Context(), id)
 	switch {
 	case view.NoSuchID(err): // a script's: its file has gone with the answer
 		q, err = view.QuestionView{ID: id, State: "answered"}, nil
@@ -214,17 +215,17 @@ func (s *Server) becomes(w http.ResponseWriter, r *http.Request, id, text string
 }
 
 func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
-	var body Start
+	var body service.Start
 	if err := read(r, &body); err != nil {
 		return err
 	}
 	body.Key = r.Header.Get("Idempotency-Key")
-	run, made, err := s.config.Actions.Start(r.Context(), body)
+	run, made, err := s.config.Service.(service.Starter).Start(r.Context(), body)
 	if err != nil {
 		return err
 	}
 	s.desk.refresh(r.Context(), nil)
-	v, err := s.config.Source.Run(r.Context(), run)
+	v, err := s.config.Service.Run(r.Context(), run)
 	if err != nil {
 		return err
 	}
@@ -238,13 +239,13 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	text, err := s.config.Actions.Stop(r.Context(), id)
+	text, err := s.config.Service.Stop(r.Context(), id, by("the API", r))
 	return s.becomes(w, r, id, text, err)
 }
 
 func (s *Server) apiResume(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	text, err := s.config.Actions.Resume(r.Context(), id)
+	text, err := s.config.Service.(service.Resumer).Resume(r.Context(), id)
 	return s.becomes(w, r, id, text, err)
 }
 
@@ -256,6 +257,6 @@ func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	text, err := s.config.Actions.Say(r.Context(), id, body.Text, by("the API", r))
+	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, body.Text, by("the API", r))
 	return s.becomes(w, r, id, text, err)
 }

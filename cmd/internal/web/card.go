@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -11,9 +12,9 @@ import (
 type shownCard struct {
 	Card
 	RunName, Folder string
-	Error           string // why what was sent is no answer
-	Given           Form   // what was sent
-	Changing        bool   // that was to take the place of an answer, and cannot
+	Error           string           // why what was sent is no answer
+	Given           questions.Filled // what was sent
+	Changing        bool             // that was to take the place of an answer, and cannot
 }
 
 // Misfilled reports whether the form has to be filled in otherwise.

@@ -17,7 +17,7 @@ import (
 // served serves a state as the program does, with room for so many connections.
 func served(t *testing.T, state *fakeState, most int) (address string) {
 	t.Helper()
-	s := New(Config{Token: token, Port: 7433, Source: state, Actions: actionsOf(state), Card: plainCard,
+	s := New(Config{Token: token, Port: 7433, Service: state, Card: plainCard,
 		Clean: func(text string) string { return text }})
 	s.connections.most = most
 	return servedBy(t, s)
@@ -136,7 +136,7 @@ func closedByPeer(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
 // A reader that takes nothing of what it is sent is dropped, and holds up nobody.
 func TestAReaderThatDoesNotReadIsDropped(t *testing.T) {
 	state := newState(1)
-	s := New(Config{Token: token, Port: 7433, Source: state, Actions: actionsOf(state), Card: plainCard,
+	s := New(Config{Token: token, Port: 7433, Service: state, Card: plainCard,
 		Clean: func(text string) string { return text }})
 	address := servedBy(t, s)
 	const events = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\n\r\n"

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -52,7 +53,7 @@ type reader struct {
 }
 
 type desk struct {
-	source Source
+	source service.Service
 	shows  *Server // makes HTML of it
 	era    string  // of the numbers
 	look   chan struct{}
@@ -69,7 +70,7 @@ type desk struct {
 	ahead   []closedAhead // of the looks
 }
 
-func newDesk(source Source, shows *Server) *desk {
+func newDesk(source service.Service, shows *Server) *desk {
 	return &desk{source: source, shows: shows, era: rand.Text()[:8], look: make(chan struct{}, 1),
 		readers: map[*reader]bool{}, looked: make(chan struct{})}
 }
@@ -212,7 +213,7 @@ func (d *desk) drop(r *reader) {
 	}
 }
 
-var errBusy = &Refusal{Status: http.StatusServiceUnavailable, Text: "too many look at this page; close some of them"}
+var errBusy = &refusal{Status: http.StatusServiceUnavailable, Text: "too many look at this page; close some of them"}
 
 // join adds a reader that has seen the changes up to last, as an id says it; missed is what came after. Where that is
 // not known, whole is true: the reader needs the overview first, which is that of this moment, after the change at.
@@ -285,7 +286,7 @@ func (d *desk) current(ctx context.Context) (view.Overview, error) {
 }
 
 func unreadable(err error) error {
-	return &Refusal{Status: http.StatusServiceUnavailable, Text: err.Error()}
+	return &refusal{Status: http.StatusServiceUnavailable, Text: err.Error()}
 }
 
 // refresh waits until a look has seen all that is saved now: whoever has done something sees it done. It does not wait

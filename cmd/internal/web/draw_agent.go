@@ -5,6 +5,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/service"
 )
 
 // agent draws the page of an agent.
@@ -26,7 +27,7 @@ func (d drawer) agent(p agentPage) g.Node {
 }
 
 func (d drawer) messageForm(agent string) g.Node {
-	if d.config.Actions.Say == nil {
+	if !service.Can[service.Messenger](d.config.Service) {
 		return nil
 	}
 	return post(markup.PathOf("/agents/", agent, "/message"), "act", markup.Lines(

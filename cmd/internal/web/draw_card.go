@@ -7,12 +7,14 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/service"
 )
 
 // card draws a question: what is asked, by whom, and the form that answers it, or what was answered.
 func (d drawer) card(c shownCard) g.Node {
 	return html.Article(html.Class(c.class()), html.ID("question-"+c.ID), markup.Attribute("data-id", c.ID),
-		markup.Attribute("data-v", c.Version()), markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
+		markup.Attribute("data-v", c.Version()), g.If(c.Secret, markup.Flag("data-secret")),
+		markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
 		markup.Lines(
 			d.whatAsks(c),
 			questionText(c),
@@ -23,6 +25,8 @@ func (d drawer) card(c shownCard) g.Node {
 			html.P(html.Class("meta"), g.Text("asked "), markup.Dotted(moment(c.AskedAt), questionLink(c.ID))),
 			g.If(c.Folder != "", d.folder(c.Folder)),
 			whatBecomes(c),
+			g.Iff(!c.Open() && c.AgentID != "" && service.Can[service.Messenger](d.config.Service),
+				func() g.Node { return notSentForm(c) }),
 		))
 }
 
@@ -92,6 +96,17 @@ func whatBecomes(c shownCard) g.Node {
 				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(answerForm(c)))
 		}),
 	}
+}
+
+// notSentForm offers what was typed for a question that others have answered as a message to the agent. The script
+// knows what that is, and shows it.
+func notSentForm(c shownCard) g.Node {
+	return post(markup.PathOf("/agents/", c.AgentID, "/message"), "act unsent", markup.Flag("hidden"), markup.Lines(
+		html.Label(html.For("unsent-"+c.ID), g.Text("What you typed was not sent. It can be a message to the agent")),
+		textarea("unsent-"+c.ID, "text", 2, html.Required()),
+		html.P(html.Class("buttons"), html.Button(g.Text("Send as a message")),
+			html.Button(html.Class("quiet"), html.Type("button"), g.Text("Discard"))),
+	))
 }
 
 // onTerminal says where a question is answered that the page does not answer.

@@ -5,6 +5,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -53,12 +54,12 @@ func (d drawer) howARunIs(r shownRun) g.Node {
 
 // whatToDo draws what a person can do with a run.
 func (d drawer) whatToDo(r shownRun) g.Node {
-	actions := d.config.Actions
+	s := d.config.Service
 	return html.Div(html.Class("buttons"), markup.Lines(
 		g.If(r.EndedAt == nil, d.stopForm(r.ID, r.Name)),
-		g.If(r.EndedAt == nil && r.Left && actions.Resume != nil, resumeForm(r.ID)),
+		g.If(r.EndedAt == nil && r.Left && service.Can[service.Resumer](s), resumeForm(r.ID)),
 		g.If(r.Solo() != "", html.A(markup.PathOf("/agents/", r.Solo()).Href(), g.Text("Log"), hidden(" of "+r.Solo()))),
-		g.If(actions.Report != nil, html.A(markup.PathOf("/runs/", r.ID, "/report").Href(), g.Text("Report"),
+		g.If(service.Can[service.Reporter](s), html.A(markup.PathOf("/runs/", r.ID, "/report").Href(), g.Text("Report"),
 			hidden(" of "+r.ID))),
 	))
 }

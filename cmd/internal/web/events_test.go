@@ -224,7 +224,7 @@ func TestAReaderWithTheIDOfAnotherServerGetsTheWhole(t *testing.T) {
 }
 
 func TestASlowReaderIsDroppedAndMissesNothing(t *testing.T) {
-	d := newDesk(nil, New(Config{Source: newState(0), Card: plainCard, Clean: func(s string) string { return s }}))
+	d := newDesk(nil, New(Config{Service: newState(0), Card: plainCard, Clean: func(s string) string { return s }}))
 	d.take(view.Overview{At: time.Now()})
 	slow, whole, _, at, _, err := d.join("")
 	if err != nil || !whole {
@@ -252,7 +252,7 @@ func TestASlowReaderIsDroppedAndMissesNothing(t *testing.T) {
 }
 
 func TestWhatIsKeptForReadersIsBounded(t *testing.T) {
-	d := newDesk(nil, New(Config{Source: newState(0), Card: plainCard, Clean: func(s string) string { return s }}))
+	d := newDesk(nil, New(Config{Service: newState(0), Card: plainCard, Clean: func(s string) string { return s }}))
 	d.take(view.Overview{At: time.Now()})
 	for i := range 300 {
 		q := question("q-000000")

@@ -9,6 +9,8 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -21,12 +23,13 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(r); err != nil {
 		return err
 	}
-	a := Answer{By: by("the page", r), Change: r.PostForm.Get("change") != "", AllLike: r.PostForm.Get("all_like") != ""}
-	form := Form{Words: r.PostForm.Get("words"), Instead: r.PostForm.Get("instead")}
+	a := service.Answer{By: by("the page", r), Change: r.PostForm.Get("change") != "",
+		AllLike: r.PostForm.Get("all_like") != ""}
+	form := questions.Filled{Words: r.PostForm.Get("words"), Instead: r.PostForm.Get("instead")}
 	for _, text := range r.PostForm["option"] {
 		place, err := strconv.Atoi(text)
 		if err != nil {
-			return &Refusal{Status: http.StatusBadRequest, Text: "that is not an option; nothing was answered"}
+			return &refusal{Status: http.StatusBadRequest, Text: "that is not an option; nothing was answered"}
 		}
 		form.Places = append(form.Places, place)
 	}
@@ -38,7 +41,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	default:
 		a.Form = &form
 	}
-	_, refused := s.config.Actions.Answer(r.Context(), id, a)
+	_, refused := s.config.Service.Answer(r.Context(), id, a)
 	status, p := http.StatusOK, problem{}
 	if refused != nil {
 		if status, p = problemOf(refused); status == http.StatusNotFound || status >= http.StatusInternalServerError {
@@ -51,7 +54,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		q, err = s.answered(r, id, a)
 	} else {
 		s.desk.refresh(r.Context(), nil)
-		q, err = s.config.Source.Question(r.Context(), id)
+		q, err = s.config.Service.Question(r.Context(), id)
 	}
 	if refused == nil && !fragment(r) {
 		http.Redirect(w, r, "/?answered="+url.QueryEscape(id), http.StatusSeeOther)
@@ -99,7 +102,7 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back markup.Addres
 
 // called is what a run or an agent is, in a few words, with its id; the id alone where nothing more is known.
 func (s *Server) called(ctx context.Context, id string) string {
-	v, err := s.config.Source.Run(ctx, id)
+	v, err := s.config.Service.Run(ctx, id)
 	if err != nil {
 		return id
 	}
@@ -132,13 +135,13 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("sure") == "" {
 		return send(w, http.StatusOK, s.draws.sure(id, s.called(r.Context(), id), place(id)))
 	}
-	text, err := s.config.Actions.Stop(r.Context(), id)
+	text, err := s.config.Service.Stop(r.Context(), id, by("the page", r))
 	return s.done(w, r, place(id), text, err)
 }
 
 func (s *Server) formResume(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	text, err := s.config.Actions.Resume(r.Context(), id)
+	text, err := s.config.Service.(service.Resumer).Resume(r.Context(), id)
 	return s.done(w, r, place(id), text, err)
 }
 
@@ -147,7 +150,7 @@ func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	text, err := s.config.Actions.Say(r.Context(), id, r.PostForm.Get("text"), by("the page", r))
+	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, r.PostForm.Get("text"), by("the page", r))
 	return s.done(w, r, place(id), text, err)
 }
 

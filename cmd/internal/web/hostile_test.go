@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/markup/markuptest"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -59,18 +60,20 @@ func (h hostileState) Run(_ context.Context, id string) (view.RunView, error) {
 
 func (h hostileState) Past(context.Context, int, int) ([]view.RunView, error) { return h.past, nil }
 
-func (h hostileState) Answer(context.Context, string, Answer) (string, error) {
-	return "", &Refusal{Status: http.StatusUnprocessableEntity, Text: h.said("refused"), Command: h.said("refused command")}
+func (h hostileState) Answer(context.Context, string, service.Answer) (service.Kept, error) {
+	return service.Kept{}, &service.Refusal{Reason: service.Unfit, Text: h.said("refused"), Command: h.said("refused command")}
 }
 
-func (h hostileState) Stop(context.Context, string) (string, error) { return h.said("stopped"), nil }
+func (h hostileState) Stop(context.Context, string, string) (string, error) {
+	return h.said("stopped"), nil
+}
 
-func (h hostileState) Start(_ context.Context, s Start) (string, bool, error) {
-	return "", false, &Refusal{Status: http.StatusForbidden, Text: h.said("start refused"),
+func (h hostileState) Start(_ context.Context, s service.Start) (string, bool, error) {
+	return "", false, &service.Refusal{Reason: service.Elsewhere, Text: h.said("start refused"),
 		Command: h.said("start command"), Field: s.Name}
 }
 
-func (h hostileState) Log(context.Context, string) (Log, error) {
+func (h hostileState) Log(context.Context, string) (service.Log, error) {
 	said := func(place string) string { return strings.ToValidUTF8(h.said(place), "?") } // a line is JSON
 	var text bytes.Buffer
 	for _, place := range []string{"log 1", "log 2"} {
@@ -151,7 +154,7 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 	t.Helper()
 	t.Setenv("HOME", "/home/ann")
 	said := h.said
-	s := New(Config{Token: token, Port: 7433, Folders: []string{said("folder 1"), said("folder 2")}, Source: h, Actions: actionsOf(h),
+	s := New(Config{Token: token, Port: 7433, Folders: []string{said("folder 1"), said("folder 2")}, Service: h,
 		Program: said("program"), Stops: said("stops"), Clean: func(text string) string { return text },
 		Card: func(q view.QuestionView) Card { return h.cards[q.ID] }})
 	var following sync.WaitGroup

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"claude-supervise/supervisor/service"
 )
 
 // What a program cannot do is on none of its pages, and the API has no address for it.
 func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 	state := elsewhere{newState(1), memoryLog{}}
 	state.runs[0].Cwd, state.runs[0].Worker = "", "<one>"
-	s := New(Config{Token: token, Port: 7433, Source: state, Actions: Actions{Answer: state.Answer, Stop: state.Stop},
+	s := New(Config{Token: token, Port: 7433, Service: struct{ service.Service }{state},
 		Program: "claude-supervise fleet", Stops: "Processes are ended.", Card: plainCard,
 		Clean: func(text string) string { return text }})
 	var following sync.WaitGroup

@@ -66,7 +66,7 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 	}
 	p := s.deskPage(now, from(r))
 	if id := r.URL.Query().Get("answered"); id != "" {
-		if q, err := s.config.Source.Question(r.Context(), id); err == nil {
+		if q, err := s.config.Service.Question(r.Context(), id); err == nil {
 			c := s.card(now, q)
 			p.Answered = &c
 		}
@@ -81,7 +81,7 @@ type questionPage struct {
 }
 
 func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
-	q, err := s.config.Source.Question(r.Context(), r.PathValue("id"))
+	q, err := s.config.Service.Question(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 	first := from(r)
-	runs, err := s.config.Source.Past(r.Context(), first, pageRuns+1)
+	runs, err := s.config.Service.Past(r.Context(), first, pageRuns+1)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
 // runPage is a run with its open questions; without any Runs if there is none of this id.
 func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage {
 	p := deskPage{frame: s.frame(now, id, "/live?run="+url.QueryEscape(id))}
-	v, err := s.config.Source.Run(r.Context(), id)
+	v, err := s.config.Service.Run(r.Context(), id)
 	if err != nil {
 		return p
 	}
@@ -135,7 +135,7 @@ func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage
 }
 
 func (s *Server) pageRun(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.config.Source.Run(r.Context(), r.PathValue("id"))
+	v, err := s.config.Service.Run(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -65,13 +65,13 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 		if now.Gone != nil { // the page keeps what it shows
 			return encoded(state)
 		}
-		if q, err := s.config.Source.Question(r.Context(), question); err == nil && question != "" {
+		if q, err := s.config.Service.Question(r.Context(), question); err == nil && question != "" {
 			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
 		}
 		if run != "" {
 			state = s.pieces(s.runPage(r, now, run))
 		}
-		if v, err := s.config.Source.Run(r.Context(), agent); err == nil && agent != "" {
+		if v, err := s.config.Service.Run(r.Context(), agent); err == nil && agent != "" {
 			state.Agents = s.agentPiece(v.Agents, agent)
 		}
 		return encoded(state)

@@ -28,12 +28,12 @@ type agentPage struct {
 }
 
 func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
-	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	log, err := s.config.Service.Log(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	of, agent := log.Of()
-	run, err := s.config.Source.Run(r.Context(), of)
+	run, err := s.config.Service.Run(r.Context(), of)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 
 // pageLogLive gives the texts of a log as it grows. The id of each is the place behind it.
 func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
-	log, err := s.config.Source.Log(r.Context(), r.PathValue("id"))
+	log, err := s.config.Service.Log(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Server) pageLogLive(w http.ResponseWriter, r *http.Request) error {
 		place, err = last, nil
 	}
 	if err != nil || place < 0 {
-		return &Refusal{Status: http.StatusBadRequest, Text: "after takes a place in the log"}
+		return &refusal{Status: http.StatusBadRequest, Text: "after takes a place in the log"}
 	}
 	select {
 	case s.logs <- struct{}{}:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -23,9 +24,9 @@ func (l memoryLog) Recent(_ context.Context, n int) (said []string, place int64,
 	return said[max(len(said)-n, 0):], int64(len(l.text)), nil
 }
 
-func (l memoryLog) Part(_ context.Context, place int64, _ int) (lines []LogLine, next int64, more bool, err error) {
+func (l memoryLog) Part(_ context.Context, place int64, _ int) (lines []service.LogLine, next int64, more bool, err error) {
 	for line := range bytes.Lines(l.text[place:]) { // one at a time
-		lines, place = append(lines, LogLine{line, view.Said(line)}), place+int64(len(line))
+		lines, place = append(lines, service.LogLine{Line: line, Said: view.Said(line)}), place+int64(len(line))
 		break
 	}
 	return lines, place, place < int64(len(l.text)), nil
@@ -48,7 +49,7 @@ type elsewhere struct {
 	log memoryLog
 }
 
-func (e elsewhere) Log(_ context.Context, id string) (Log, error) {
+func (e elsewhere) Log(_ context.Context, id string) (service.Log, error) {
 	if id != "a-child" {
 		return nil, unknown(id)
 	}
@@ -59,7 +60,7 @@ func (e elsewhere) Run(ctx context.Context, _ string) (view.RunView, error) {
 	return e.fakeState.Run(ctx, "r-aaaaaaaa")
 }
 
-// A program serves logs of elsewhere by what it gives as its Source: no database or file of this machine is read.
+// A program serves logs of elsewhere by what it gives as its Service: no database or file of this machine is read.
 func TestALogOfElsewhereIsShownPartByPart(t *testing.T) {
 	first := `{"line":{"type":"assistant","message":{"content":[{"type":"text","text":"one of them"}]}}}` + "\n"
 	second := `{"line":{"type":"assistant","message":{"content":[{"type":"text","text":"two of them"}]}}}` + "\n"

@@ -6,12 +6,15 @@ import (
 	"sync"
 
 	"golang.org/x/time/rate"
+
+	"claude-supervise/supervisor/service"
 )
 
 // A button on a phone answers by POST /api/answer/CAPABILITY {"option": N}. It has no token of the page's: what it may
 // do, the capability in its address says, which is one question and the answers that were on its buttons. The other
-// walls stand before it. Whoever tries capabilities that are none is slowed down, by their address: each wrong one
-// counts, a right one never does.
+// walls stand before it. Whoever tries capabilities that are none is told to slow down, by their address: each wrong
+// one counts. A right one never does, and is taken however many wrong ones came: behind a proxy all have one address,
+// and nobody guesses the random bits of a capability, of which it has 130.
 const (
 	pressPath  = "/api/answer/"
 	maxPress   = 4 << 10 // bytes of a body
@@ -45,11 +48,6 @@ func (t *triers) of(address string) *rate.Limiter {
 }
 
 func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
-	trier := s.triers.of(hostName(r.RemoteAddr))
-	if trier.Tokens() < 1 {
-		w.Header().Set("Retry-After", "5")
-		return &Refusal{Status: http.StatusTooManyRequests, Text: "too many wrong buttons; try again in a while"}
-	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxPress)
 	var body struct {
 		Option *int `json:"option"`
@@ -61,14 +59,17 @@ func (s *Server) apiPress(w http.ResponseWriter, r *http.Request) error {
 	if body.Option != nil {
 		option = *body.Option
 	}
-	question, err := s.config.Actions.Press(r.Context(), r.PathValue("capability"), option)
+	question, err := s.config.Service.(service.Presser).Press(r.Context(), r.PathValue("capability"), option)
 	if err != nil {
 		if status, _ := problemOf(err); status == http.StatusNotFound {
-			trier.Allow()
+			if !s.triers.of(hostName(r.RemoteAddr)).Allow() {
+				w.Header().Set("Retry-After", "5")
+				return &refusal{Status: http.StatusTooManyRequests, Text: "too many wrong buttons; try again in a while"}
+			}
 		}
 		return err
 	}
-	_, _ = s.answered(r, question, Answer{}) // it is answered, whether or not it can be read again
+	_, _ = s.answered(r, question, service.Answer{}) // it is answered, whether or not it can be read again
 	return reply(w, http.StatusOK, struct {
 		Text string `json:"text"`
 	}{"answered"})

@@ -9,15 +9,26 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
-func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
+// buttons is a state that is answered by buttons, too.
+type buttons struct {
+	service.Service
+	press func(capability string, option int) (string, error)
+}
+
+func (b buttons) Press(_ context.Context, capability string, option int) (string, error) {
+	return b.press(capability, option)
+}
+
+func TestWhoTriesWrongButtonsIsSlowedDownAndARightOneIsTaken(t *testing.T) {
 	pressed := 0
-	s := New(Config{Token: token, Source: newState(0), Card: plainCard, Clean: func(s string) string { return s },
-		Actions: Actions{Press: func(_ context.Context, capability string, option int) (string, error) {
+	s := New(Config{Token: token, Card: plainCard, Clean: func(s string) string { return s },
+		Service: buttons{newState(0), func(capability string, option int) (string, error) {
 			if capability != "right" {
-				return "", &Refusal{Status: http.StatusNotFound, Text: "none of ours"}
+				return "", &service.Refusal{Reason: service.NotThere, Text: "none of ours"}
 			}
 			pressed += option
 			return "q-000000", nil
@@ -46,8 +57,8 @@ func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 			t.Fatalf("a right one gets %d", status)
 		}
 	}
-	if status := press("192.0.2.1", "right"); status != http.StatusTooManyRequests || pressed != 3*wrongBurst {
-		t.Errorf("who has tried gets %d, pressed is %d", status, pressed)
+	if status := press("192.0.2.1", "right"); status != http.StatusOK || pressed != 3*wrongBurst+1 {
+		t.Errorf("a right one from where wrong ones came gets %d, pressed is %d", status, pressed)
 	}
 	for i := range 2 * maxTriers { // and what is known of all of them has a bound
 		s.triers.of(string(rune(i)))
@@ -60,8 +71,8 @@ func TestWhoTriesWrongButtonsIsSlowedDown(t *testing.T) {
 // Readers of the page need not wait for the look that finds what a button has answered: here nobody looks at all.
 func TestAnAnswerByAButtonIsToldBeforeTheLookThatFindsIt(t *testing.T) {
 	state := newState(1)
-	s := New(Config{Token: token, Source: state, Card: plainCard, Clean: func(s string) string { return s },
-		Actions: Actions{Press: func(context.Context, string, int) (string, error) {
+	s := New(Config{Token: token, Card: plainCard, Clean: func(s string) string { return s },
+		Service: buttons{state, func(string, int) (string, error) {
 			state.asked[0].State = "answered"
 			return state.asked[0].ID, nil
 		}}})

@@ -10,6 +10,8 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -33,19 +35,29 @@ func (p problem) text() string {
 	return p.Error + ": " + p.Command
 }
 
+var statuses = map[service.Reason]int{service.Unfit: http.StatusUnprocessableEntity,
+	service.NotThere: http.StatusNotFound, service.Conflict: http.StatusConflict, service.Closed: http.StatusGone,
+	service.Elsewhere: http.StatusForbidden, service.Away: http.StatusServiceUnavailable}
+
 func problemOf(err error) (status int, p problem) {
-	var refusal *Refusal
+	var own *refusal
+	var undone *service.Refusal
+	var unread *questions.Refusal
 	var taken *client.TakenError
 	var long *http.MaxBytesError
 	p.Error = err.Error()
 	switch {
-	case errors.As(err, &refusal):
-		p.Command, p.Field = refusal.Command, refusal.Field
-		return refusal.Status, p
+	case errors.As(err, &own):
+		return own.Status, p
 	case errors.As(err, &taken):
 		p.Answer, p.AnsweredBy, p.AnsweredAt = &taken.Answer, taken.By, &taken.At
 		p.Skipped, p.Declined = taken.Skipped, taken.Declined
 		return http.StatusConflict, p
+	case errors.As(err, &undone):
+		p.Command, p.Field = undone.Command, undone.Field
+		return statuses[undone.Reason], p
+	case errors.As(err, &unread):
+		return http.StatusUnprocessableEntity, p
 	case client.TooLate(err), errors.Is(err, supervisor.ErrEnded), errors.Is(err, supervisor.ErrOwned):
 		return http.StatusConflict, p
 	case view.NoSuchID(err):
@@ -83,8 +95,8 @@ func (s *Server) nothingHere(w http.ResponseWriter, r *http.Request) error {
 	}
 	if len(allowed) > 0 && !slices.Contains(allowed, r.Method) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return &Refusal{Status: http.StatusMethodNotAllowed,
+		return &refusal{Status: http.StatusMethodNotAllowed,
 			Text: fmt.Sprintf("%s takes %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)}
 	}
-	return &Refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)}
+	return &refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no %s %s here", r.Method, r.URL.Path)}
 }

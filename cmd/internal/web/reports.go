@@ -7,6 +7,7 @@ import (
 	g "maragu.dev/gomponents"
 
 	"claude-supervise/cmd/internal/report"
+	"claude-supervise/supervisor/service"
 )
 
 // A reportPage is what `report` shows of a run.
@@ -18,7 +19,7 @@ type reportPage struct {
 
 // pageReport shows what happened in a run; to the script, which asks for it when the run has changed, the report alone.
 func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
-	what, err := s.config.Actions.Report(r.Context(), r.PathValue("id"))
+	what, err := s.config.Service.(service.Reporter).Report(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func window(r *http.Request) (skip, most int, err error) {
 		if text := r.URL.Query().Get(name); text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 0 {
-				return 0, 0, &Refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("%s takes a number, not %q", name, text)}
+				return 0, 0, &refusal{Status: http.StatusBadRequest, Text: fmt.Sprintf("%s takes a number, not %q", name, text)}
 			}
 			*to = n
 		}
@@ -51,7 +51,7 @@ func read(r *http.Request, into any) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		why = "it ends in the middle"
 	}
-	return &Refusal{Status: http.StatusBadRequest, Text: "the body is not the JSON object that this takes: " +
+	return &refusal{Status: http.StatusBadRequest, Text: "the body is not the JSON object that this takes: " +
 		strings.TrimPrefix(why, "json: ") + "; nothing was done"}
 }
 
@@ -59,7 +59,7 @@ func read(r *http.Request, into any) error {
 func readForm(r *http.Request) error {
 	const kind = "application/x-www-form-urlencoded"
 	if given, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); given != kind {
-		return &Refusal{Status: http.StatusUnsupportedMediaType,
+		return &refusal{Status: http.StatusUnsupportedMediaType,
 			Text: "this takes a form as browsers send it (" + kind + "); programs use /api/; nothing was done"}
 	}
 	err := r.ParseForm()
@@ -67,6 +67,6 @@ func readForm(r *http.Request) error {
 	if err == nil || errors.As(err, &long) {
 		return err
 	}
-	return &Refusal{Status: http.StatusBadRequest,
+	return &refusal{Status: http.StatusBadRequest,
 		Text: fmt.Sprintf("the form cannot be read: %v; nothing was done", err)}
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"claude-supervise/supervisor/service"
 )
 
 // A startPage is the form that starts a run.
@@ -40,7 +42,7 @@ func (s *Server) formStart(w http.ResponseWriter, r *http.Request) error {
 	f := r.PostForm
 	p := startPage{Folder: f.Get("folder"), Below: f.Get("below"), Key: f.Get("key"),
 		Prompt: f.Get("prompt"), Task: strings.TrimSpace(f.Get("task")), Name: strings.TrimSpace(f.Get("name"))}
-	run, _, err := s.config.Actions.Start(r.Context(), Start{Prompt: p.Prompt, Task: p.Task,
+	run, _, err := s.config.Service.(service.Starter).Start(r.Context(), service.Start{Prompt: p.Prompt, Task: p.Task,
 		Cwd: path.Join(p.Folder, p.Below), Name: p.Name, Key: p.Key})
 	if err != nil {
 		status, wrong := problemOf(err)

@@ -44,11 +44,11 @@ func (s *Server) walled(next http.Handler) http.Handler {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(maxFollow))
 		switch name := hostName(r.Host); {
 		case !s.knows(name):
-			s.fail(w, r, &Refusal{Status: http.StatusMisdirectedRequest, Text: fmt.Sprintf(
+			s.fail(w, r, &refusal{Status: http.StatusMisdirectedRequest, Text: fmt.Sprintf(
 				"this page is not served under the name %q; to have it, start serve with --host %s", name, name)})
 			return
 		case origins.Check(r) != nil:
-			s.fail(w, r, &Refusal{Status: http.StatusForbidden,
+			s.fail(w, r, &refusal{Status: http.StatusForbidden,
 				Text: "this was sent by a page of another origin; nothing was done"})
 			return
 		case s.open(r): // a public text
@@ -58,7 +58,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.fail(w, r, &Refusal{Status: http.StatusUnauthorized, Text: fmt.Sprintf("this needs the token: open the address "+
+			s.fail(w, r, &refusal{Status: http.StatusUnauthorized, Text: fmt.Sprintf("this needs the token: open the address "+
 				"that `%s serve` has printed, or send the token in it as Authorization: Bearer", s.config.Program)})
 			return
 		case r.ContentLength > maxBody:
@@ -76,7 +76,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 	})
 }
 
-var errTooLong = &Refusal{Status: http.StatusRequestEntityTooLarge,
+var errTooLong = &refusal{Status: http.StatusRequestEntityTooLarge,
 	Text: "what was sent is longer than 1 MiB; put it into a file, and name that; nothing was done"}
 
 // hostName is the name in a Host header.

@@ -16,26 +16,28 @@ import (
 	"time"
 
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 const token = "the-token"
 
-// A fakeState is a Source, and Actions on it, without a database.
+// A fakeState is a Service without a database.
 type fakeState struct {
+	service.Service
 	mu      sync.Mutex
 	before  view.Overview
 	runs    []view.RunView
 	asked   []view.QuestionView
-	given   map[string]Answer
-	started map[string]Start // by key
+	given   map[string]service.Answer
+	started map[string]service.Start // by key
 	changed chan func()
 	err     error // the state cannot be read
 	gone    error // the database is not there any more
 }
 
 func newState(questions int) *fakeState {
-	s := &fakeState{given: map[string]Answer{}, started: map[string]Start{}, changed: make(chan func()),
+	s := &fakeState{given: map[string]service.Answer{}, started: map[string]service.Start{}, changed: make(chan func()),
 		runs: []view.RunView{{ID: "r-aaaaaaaa", Status: "parked", Reason: "waits", Cwd: "/home/me", Agents: []view.AgentView{
 			{ID: "a-root", Who: "the task", Status: "parked"}, {ID: "a-child", Parent: "a-root", Who: "a child", Status: "parked"}}}}}
 	for i := range questions {
@@ -130,22 +132,21 @@ func (f *fakeState) Question(_ context.Context, id string) (view.QuestionView, e
 	return view.QuestionView{}, unknown(id)
 }
 
-func (f *fakeState) Log(_ context.Context, id string) (Log, error) {
+func (f *fakeState) Log(_ context.Context, id string) (service.Log, error) {
 	return nil, unknown(id)
 }
 
 func unknown(id string) error {
-	return &Refusal{Status: http.StatusNotFound, Text: "no run, agent or question " + id}
+	return &service.Refusal{Reason: service.NotThere, Text: "no run, agent or question " + id}
 }
 
-func (f *fakeState) Answer(_ context.Context, id string, a Answer) (string, error) {
+func (f *fakeState) Answer(_ context.Context, id string, a service.Answer) (kept service.Kept, err error) {
 	if _, err := f.Question(context.Background(), id); err != nil {
-		return "", err
+		return kept, err
 	}
-	if a.Value != nil && *a.Value == "bad" {
-		return "", &Refusal{Status: http.StatusUnprocessableEntity, Text: "bad is not one of the options"}
+	if a.Typed != nil && *a.Typed == "bad" {
+		return kept, service.Refused("bad is not one of the options")
 	}
-	var err error
 	f.do(func() {
 		if before, taken := f.given[id]; taken {
 			err = &client.TakenError{Question: id, By: before.By, Answer: "first"}
@@ -154,7 +155,7 @@ func (f *fakeState) Answer(_ context.Context, id string, a Answer) (string, erro
 		f.given[id] = a
 		f.answer(id, "first")
 	})
-	return "", err
+	return kept, err
 }
 
 // answer answers a question; the lock is held.
@@ -166,15 +167,17 @@ func (f *fakeState) answer(id, value string) {
 	}
 }
 
-func (f *fakeState) Stop(context.Context, string) (string, error)   { return "is being stopped", nil }
+func (f *fakeState) Stop(context.Context, string, string) (string, error) {
+	return "is being stopped", nil
+}
 func (f *fakeState) Resume(context.Context, string) (string, error) { return "continues", nil }
 func (f *fakeState) Say(context.Context, string, string, string) (string, error) {
 	return "is read", nil
 }
 
-func (f *fakeState) Start(_ context.Context, s Start) (string, bool, error) {
+func (f *fakeState) Start(_ context.Context, s service.Start) (string, bool, error) {
 	if s.Cwd != "/home/me/code" {
-		return "", false, &Refusal{Status: http.StatusForbidden, Text: "not in " + s.Cwd, Command: "serve --folder", Field: "cwd"}
+		return "", false, &service.Refusal{Reason: service.Elsewhere, Text: "not in " + s.Cwd, Command: "serve --folder", Field: "cwd"}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,8 +189,8 @@ func (f *fakeState) Start(_ context.Context, s Start) (string, bool, error) {
 // refusing refuses every answer.
 type refusing struct{ *fakeState }
 
-func (refusing) Answer(context.Context, string, Answer) (string, error) {
-	return "", &Refusal{Status: http.StatusUnprocessableEntity, Text: "none of the options"}
+func (refusing) Answer(context.Context, string, service.Answer) (service.Kept, error) {
+	return service.Kept{}, service.Refused("none of the options")
 }
 
 func plainCard(q view.QuestionView) Card {
@@ -202,29 +205,14 @@ func plainCard(q view.QuestionView) Card {
 	return c
 }
 
-// A stateAndActions is what a server reads and does.
-type stateAndActions interface {
-	Source
-	Answer(ctx context.Context, id string, a Answer) (string, error)
-	Stop(ctx context.Context, id string) (string, error)
-	Resume(ctx context.Context, id string) (string, error)
-	Say(ctx context.Context, agent, text, by string) (string, error)
-	Start(ctx context.Context, s Start) (string, bool, error)
-	Report(ctx context.Context, id string) (view.RunReport, error)
-}
-
-func actionsOf(s stateAndActions) Actions {
-	return Actions{Answer: s.Answer, Stop: s.Stop, Resume: s.Resume, Say: s.Say, Start: s.Start, Report: s.Report}
-}
-
-func newServer(state stateAndActions) *Server {
-	return New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Source: state, Actions: actionsOf(state),
+func newServer(state service.Service) *Server {
+	return New(Config{Token: token, Hosts: []string{"desk.example.org"}, Port: 7433, Folders: []string{"/home/me/code"}, Service: state,
 		Program: "claude-supervise",
 		Stops:   "Processes are ended.", Card: plainCard, Clean: func(text string) string { return text }})
 }
 
 // serving serves a state until the test ends.
-func serving(t testing.TB, state stateAndActions) *httptest.Server {
+func serving(t testing.TB, state service.Service) *httptest.Server {
 	t.Helper()
 	s := newServer(state)
 	ctx, cancel := context.WithCancel(context.Background())

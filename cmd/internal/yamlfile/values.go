@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -33,7 +34,7 @@ func (r *Reader) Tokens(name string, n *yaml.Node) int64 {
 		r.Problem(n, "%s takes a number of tokens such as 200000, 200k or 1.5M, not %s", name, Shown(n))
 		return 0
 	}
-	tokens, err := supervisor.ParseTokens(n.Value)
+	tokens, err := questions.ParseTokens(n.Value)
 	r.Refuse(n, name, err)
 	return tokens
 }

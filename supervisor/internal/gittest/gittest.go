@@ -1,11 +1,15 @@
 package gittest
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 )
 
 // Put writes a file, and the folders above it.
@@ -31,7 +35,7 @@ func WantFile(t *testing.T, path, want string) {
 // InRepository makes a repository of a folder.
 func InRepository(t testing.TB, folder string) {
 	t.Helper()
-	GitIn(t, folder, "init", "--quiet", "--initial-branch=topic")
+	GitIn(t, folder, "init", "--quiet", "--template=", "--initial-branch=topic")
 }
 
 // GitIn runs git in a folder.
@@ -67,6 +71,11 @@ func NamesPrograms(t *testing.T, folder string) (ran string) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >> "+ran+"\ncat\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	settings := map[string]string{
+		"core.hooksPath": filepath.Dir(program), "log.showSignature": "true", "status.submoduleSummary": "true",
+		"filter.x.required":   "true",
+		"core.untrackedCache": "true", "core.splitIndex": "true",
+	}
 	for _, setting := range []string{
 		"core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.alternateRefsCommand",
 		"diff.external", "diff.x.command",
@@ -74,19 +83,29 @@ func NamesPrograms(t *testing.T, folder string) (ran string) {
 		"interactive.diffFilter", "pager.status",
 		"pager.diff", "pager.log", "credential.helper", "alias.status", "alias.log", "trailer.x.command", "log.mailmap",
 	} {
-		GitIn(t, folder, "config", setting, program)
+		settings[setting] = program
 	}
-	for setting, value := range map[string]string{
-		"core.hooksPath": filepath.Dir(program), "log.showSignature": "true", "status.submoduleSummary": "true",
-		"filter.x.required":   "true",
-		"core.untrackedCache": "true", "core.splitIndex": "true",
-	} {
-		GitIn(t, folder, "config", setting, value)
+	file := filepath.Join(folder, ".git", "config")
+	config, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for setting, value := range settings { // a command for each would take longer than the tests do
+		dot := strings.LastIndexByte(setting, '.')
+		section := strings.Replace(setting[:dot], ".x", ` "x"`, 1)
+		config = fmt.Appendf(config, "[%s]\n\t%s = %s\n", section, setting[dot+1:], value)
+	}
+	Put(t, file, string(config))
 	Put(t, filepath.Join(folder, ".gitattributes"), "* filter=x diff=x\n")
 	Put(t, filepath.Join(folder, ".git", "info", "attributes"), "* filter=x diff=x\n")
 	return ran
 }
+
+// project is what Project copies: that is less work than three commands of git.
+var project = struct {
+	sync.Once
+	files fstest.MapFS
+}{files: fstest.MapFS{}}
 
 // Project is a repository with one commit in a folder of its own, so that there is a place beside it.
 func Project(t *testing.T) string {
@@ -96,9 +115,37 @@ func Project(t *testing.T) string {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(base, "it's a project")
+	project.Do(func() { makeProject(t) })
+	if err := os.CopyFS(folder, project.files); err != nil {
+		t.Fatal(err)
+	}
+	GitIn(t, folder, "update-index", "--refresh")
+	return folder
+}
+
+func makeProject(t *testing.T) {
+	t.Helper()
+	folder := t.TempDir()
 	Put(t, filepath.Join(folder, "sub", "a.txt"), "one\n")
 	Put(t, filepath.Join(folder, ".gitignore"), "*.ignored\n")
 	InRepository(t, folder)
 	Committed(t, folder, "begin")
-	return folder
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		file := &fstest.MapFile{Mode: info.Mode()}
+		if !d.IsDir() {
+			file.Data, err = os.ReadFile(filepath.Join(folder, path))
+		}
+		project.files[path] = file
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	sdk "go.temporal.io/sdk/client"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/devkey"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/cmd/internal/help"
@@ -29,8 +30,10 @@ func newDev(start StartServer) *cobra.Command {
 		Short: "a fleet on this machine, to try it out",
 		Long: `A whole fleet on this machine, to try it out: a Temporal server with its state
 in a file, a folder for snapshots, a key, and one worker. It needs no setup: the
-other commands of fleet find it by themselves. It listens on loopback only,
-where every user of this machine reaches it.
+other commands of fleet find it by themselves. It listens on loopback only, and
+lets in who has its certificate, which only you can read. To use it with another
+$HOME, set TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_CLIENT_CERT_PATH to
+server.crt in its folder, and TEMPORAL_TLS_CLIENT_KEY_PATH to server.key.
 
 It keeps its state: runs continue when it is started again.`,
 		Example: "  claude-supervise fleet dev\n  claude-supervise fleet dev --port 7233 --no-worker",
@@ -84,13 +87,22 @@ func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noW
 	if err != nil {
 		return err
 	}
-	address, stop, err := start(ctx, filepath.Join(dir, "temporal.db"), namespace, port)
+	d.Server = devkey.Files{Certificate: filepath.Join(dir, "server.crt"), Key: filepath.Join(dir, "server.key")}
+	if err := d.Server.Make(); err != nil {
+		return err
+	}
+	shown, err := d.Server.TLS()
+	if err != nil {
+		return err
+	}
+	address, stop, err := start(ctx, filepath.Join(dir, "temporal.db"), namespace, port, shown)
 	if err != nil {
 		return err
 	}
 	d.Address = address
 	defer func() { _ = os.Remove(path); quietly(stop) }() // it ends anyway
-	c, err := connectWith(ctx, sdk.Options{HostPort: d.Address, Namespace: namespace}, key, d.Store)
+	c, err := connectWith(ctx, sdk.Options{HostPort: d.Address, Namespace: namespace,
+		Logger: sdkLog(workerLog()), ConnectionOptions: sdk.ConnectionOptions{TLS: shown}}, key, d.Store)
 	if err != nil {
 		return err
 	}

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/cmd/internal/help"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
-	"claude-supervise/supervisor/view"
 )
 
 type resumeFlags struct {
@@ -43,20 +44,14 @@ added to those that it was handed in with; others replace the earlier value.`,
 		Example: "  claude-supervise fleet resume --failed r-3f9a2c1b\n" +
 			"  claude-supervise fleet resume --failed r-3f9a2c1b --max-cost-usd 5 \\\n      -- --model opus\n" +
 			"  claude-supervise fleet resume r-3f9a2c1b",
-		Args: cobra.ArbitraryArgs,
+		Args: request.ExactlyBeforeDash(1, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(); err != nil {
 				return err
 			}
-			var claude []string
-			if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-				args, claude = args[:dash], args[dash:]
-			}
-			if len(args) != 1 {
-				return help.Takes(cmd, "the id of a run")
-			}
-			if flag := doctor.ReservedFlag(claude); flag != "" {
-				return exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs it left alone", flag)
+			args, claude := request.BeforeDash(cmd, args)
+			if why := doctor.ReservedFlag(claude); why != "" {
+				return exitcode.Usage("%s", why)
 			}
 			return f.with(cmd.Context(), func(c connected) error { return runResume(cmd.Context(), c, args[0], f, claude) })
 		},
@@ -74,31 +69,43 @@ func runResume(ctx context.Context, c connected, id string, f resumeFlags, claud
 		return err
 	}
 	_, given := f.passed.flags()
-	if r.ExitCode == nil {
-		if f.failed && !slices.ContainsFunc(r.Agents, hasFailed) {
-			return nothingFailed(r)
-		}
-		if len(given) > 0 || len(claude) > 0 || f.failed {
-			return fmt.Errorf("%s has not ended, and flags are given to a run only when it is begun again; nothing was "+
-				"changed. It is %s: %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0))
-		}
-		return f.goesOn(ctx, c, r)
+	switch ended := r.ExitCode != nil; {
+	case ended:
+	case f.failed && !slices.ContainsFunc(r.Agents, hasFailed):
+		return nothingFailed(r)
+	case len(given) > 0 || len(claude) > 0 || f.failed:
+		return fmt.Errorf("%s has not ended, and flags are given to a run only when it is begun again; nothing was "+
+			"changed. It is %s: %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0))
+	case r.Parked():
+		say("%s", strings.TrimSpace(runs.State(r.View())+"\n"+fleetProgram.Answers(r.View())))
+		return exitcode.Error(r.Code())
 	}
-	becomes, err := c.beginsAgain(ctx, r, f.failed, given, claude)
+	becomes, err := c.goesOn(ctx, r, f.failed, given, claude)
 	if err != nil {
 		return err
 	}
-	return f.tell(r.ID, becomes)
+	if r.ExitCode == nil {
+		becomes = runs.State(r.View()) + "\n" + becomes
+	}
+	return tell(f.asJSON, r.ID, becomes)
 }
 
-// beginsAgain has a run that has ended begun again, with more flags of run and of claude. failed: what failed in it is
-// tried again. What it returns says what becomes of it.
-func (c connected) beginsAgain(ctx context.Context, r flow.Listed, failed bool, given, claude []string) (string,
-	error) {
+// goesOn has a run begun again that has ended, with more flags of run and of claude; failed: what failed in it is tried
+// again. One that has not ended, and that no worker has, is tried at once, where it waits for that. becomes says what
+// becomes of the run.
+func (c connected) goesOn(ctx context.Context, r flow.Listed, failed bool, given, claude []string) (becomes string,
+	err error) {
+	switch {
+	case r.ExitCode == nil && r.Worker != "":
+		return "", fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
+			r.ID, terminal.CleanLine(r.Worker, 0))
+	case r.ExitCode == nil:
+		return "If it waits to be tried again, that is done now.", c.Now(ctx, r.ID, fleet.Who())
+	}
 	if err := mayResume(r, failed); err != nil {
 		return "", err
 	}
-	err := c.Again(ctx, r.ID, func(in *flow.Input) {
+	err = c.Again(ctx, r.ID, func(in *flow.Input) {
 		in.Retry, in.Parked = failed, false
 		in.Task.Given = append(slices.Clip(in.Task.Given), given...)
 		in.Task.Flags = append(slices.Clip(in.Task.Flags), given...)
@@ -108,33 +115,37 @@ func (c connected) beginsAgain(ctx context.Context, r flow.Listed, failed bool, 
 	return r.ID + " is submitted again; a worker continues it.", err
 }
 
-// resumes continues a run as a key of the board asks for it.
-func (c connected) resumes(ctx context.Context, id string) (string, error) {
-	r, err := c.Run(ctx, id)
+// resuming is a desk at which runs are resumed, too: that of the board.
+type resuming struct {
+	*desk.Desk
+	fleet connected
+}
+
+// Resume continues a run as a key of the board asks for it.
+func (d resuming) Resume(ctx context.Context, id string) (string, error) {
+	r, err := d.fleet.Run(ctx, id)
 	switch {
 	case err != nil:
 		return "", err
-	case r.ExitCode != nil:
-		return c.beginsAgain(ctx, r, false, nil, nil)
 	case r.Parked():
 		return r.ID + " continues by itself once it is answered.", nil
 	}
-	return c.triedNow(ctx, r)
+	return d.fleet.goesOn(ctx, r, false, nil, nil)
 }
 
-// retries tries again what failed in a run, as a key of the board asks for it.
-func (c connected) retries(ctx context.Context, id string) (string, error) {
-	r, err := c.Run(ctx, id)
+// Retry tries again what failed in a run, as a key of the board asks for it.
+func (d resuming) Retry(ctx context.Context, id string) (string, error) {
+	r, err := d.fleet.Run(ctx, id)
 	switch {
 	case err != nil:
 		return "", err
 	case r.ExitCode == nil:
 		return "", fmt.Errorf("%s has not ended; what failed in it is tried again once it has. Nothing was changed", r.ID)
 	}
-	return c.beginsAgain(ctx, r, true, nil, nil)
+	return d.fleet.goesOn(ctx, r, true, nil, nil)
 }
 
-func hasFailed(a view.AgentView) bool {
+func hasFailed(a flow.AgentInfo) bool {
 	return a.ExitCode != nil && *a.ExitCode != supervisor.ExitSuccess
 }
 
@@ -156,42 +167,12 @@ func mayResume(r flow.Listed, failed bool) error {
 	return nil
 }
 
-// goesOn is for a run that has not ended: it goes on by itself, or is tried again now.
-func (f resumeFlags) goesOn(ctx context.Context, c connected, r flow.Listed) error {
-	if r.Parked() {
-		say("%s", runs.State(r.RunView)+"\n"+answersOf(r))
-		return exitcode.Error(r.Code())
-	}
-	becomes, err := c.triedNow(ctx, r)
-	if err != nil {
-		return err
-	}
-	return f.tell(r.ID, runs.State(r.RunView)+"\n"+becomes)
-}
-
-// triedNow has a run that no worker has tried at once, where it waits for that.
-func (c connected) triedNow(ctx context.Context, r flow.Listed) (string, error) {
-	if r.Worker != "" {
-		return "", fmt.Errorf("%s cannot be resumed: worker %s supervises it; it continues when its questions are answered",
-			r.ID, terminal.CleanLine(r.Worker, 0))
-	}
-	return "If it waits to be tried again, that is done now.", c.Now(ctx, r.ID, fleet.Who())
-}
-
-func (f resumeFlags) tell(id, words string) error {
+// tell prints what becomes of a run, or its id for programs.
+func tell(asJSON bool, id, words string) error {
 	return terminal.Print(func(p *terminal.Printer) error {
-		if f.asJSON {
+		if asJSON {
 			return p.JSON(map[string]string{"id": id, "run": id})
 		}
 		return p.Result(words)
 	})
-}
-
-// answersOf says how the open questions of a run are answered. It goes on by itself then.
-func answersOf(r flow.Listed) string {
-	words := "It continues by itself once it is answered:"
-	for _, q := range r.OpenQuestions {
-		words += fmt.Sprintf("\n  %s answer %s VALUE", fleetProgram, q)
-	}
-	return words
 }

@@ -17,7 +17,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/commandline"
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor/doctor"
 )
@@ -105,12 +105,7 @@ func (f *runFlags) handIn(ctx context.Context, c connected, tasks []flow.Task) e
 		if err := c.HandIn(ctx, t); err != nil {
 			return err
 		}
-		if err := terminal.Print(func(p *terminal.Printer) error {
-			if f.asJSON {
-				return p.JSON(map[string]string{"id": t.Run, "run": t.Run})
-			}
-			return p.Result(t.Run)
-		}); err != nil {
+		if err := tell(f.asJSON, t.Run, t.Run); err != nil {
 			return err
 		}
 	}
@@ -136,11 +131,9 @@ func (c connected) saysWhoCanTake(ctx context.Context, labels []string) error {
 func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	t := flow.Task{Name: f.name, Repo: f.repo, Ref: f.ref, Lease: f.lease, HandedIn: time.Now().UTC(),
 		HandedBy: fleet.Who(), Labels: slices.Compact(slices.Sorted(slices.Values(f.labels)))}
-	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
-		args, t.Claude = args[:dash], args[dash:]
-	}
-	if flag := doctor.ReservedFlag(t.Claude); flag != "" {
-		return t, exitcode.Usage("claude's %s cannot be passed on: the supervisor sets it, or needs its default", flag)
+	args, t.Claude = request.BeforeDash(cmd, args)
+	if why := doctor.ReservedFlag(t.Claude); why != "" {
+		return t, exitcode.Usage("%s", why)
 	}
 	if f.lease < minLease {
 		return t, exitcode.Usage("--lease takes %s or more, not %s", minLease, f.lease)

@@ -1,16 +1,14 @@
 package commands
 
 import (
-	"context"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
-	"claude-supervise/cmd/internal/help"
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/serving"
-	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 )
 
@@ -18,9 +16,8 @@ import (
 const stopEnds = "Its processes are ended, on whichever worker; what it wrote stays in its last snapshot."
 
 func newServe() *cobra.Command {
-	var c connection
-	var f serving.Flags
-	cmd := &cobra.Command{
+	c := new(connection)
+	return c.program().Serve(&cobra.Command{
 		Use:   "serve",
 		Short: "serve a web page for the runs and questions of the fleet",
 		Long: `Serve the page and the API of claude-supervise serve for a fleet: all open
@@ -43,26 +40,12 @@ on by themselves once they are answered, and are handed in with fleet run. The
 API is that of claude-supervise serve without these.`,
 		Example: "  claude-supervise fleet serve --open\n" +
 			"  claude-supervise fleet serve --listen 192.168.1.5 \\\n      --tls-cert c.pem --tls-key k.pem",
-		Args: help.Exactly(0, 0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := notInside(); err != nil {
-				return err
-			}
-			f.Chosen = cmd.Flags().Changed("listen")
-			return runServe(cmd.Context(), c, f)
-		},
-	}
-	c.flags(cmd.Flags())
-	f.Add(cmd.Flags(), "127.0.0.1:7434") // beside the page of one machine
-	return cmd
-}
-
-func runServe(ctx context.Context, c connection, f serving.Flags) error {
-	return c.atDesk(ctx, func(_ connected, d *desk.Desk) error {
-		return f.Serve(ctx, makeStateDir, web.Config{
-			Program: desk.Program, Source: d, Actions: d.PageActions(), Stops: stopEnds, Card: desk.Card, Clean: terminal.Clean,
+	}, "127.0.0.1:7434", // beside the page of one machine
+		func(cmd *cobra.Command, _ *serving.Flags) (commands.Page, error) {
+			_, d, closed, err := c.atDesk(cmd.Context())
+			return commands.Page{Config: web.Config{Service: d, Stops: stopEnds, Card: desk.Card}, Folder: makeStateDir,
+				Closed: closed}, err
 		})
-	})
 }
 
 // makeStateDir makes the folder of what fleets of this machine keep here, and gives its path.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -93,6 +92,7 @@ SIGTERM or Ctrl-C.`,
 			if err := errors.Join(f.check(), notInside()); err != nil {
 				return err
 			}
+			f.log = sdkLog(workerLog())
 			return f.with(cmd.Context(), func(c connected) error {
 				return f.work(cmd.Context(), c, func(w *worker.Worker) {
 					say("worker %s takes up to %d runs; its folder is %s", w.Name, w.Capacity, w.Dir)
@@ -119,7 +119,7 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		return err
 	}
 	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Store: store, Labels: f.labels,
-		Capacity: f.capacity, Leave: f.leave, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+		Capacity: f.capacity, Leave: f.leave, Log: workerLog()}
 	if w.Name == "" {
 		if w.Name, err = os.Hostname(); err != nil {
 			return fmt.Errorf("the machine has no name: %w; give the worker one with --name", err)

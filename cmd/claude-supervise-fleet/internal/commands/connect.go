@@ -14,10 +14,11 @@ import (
 	"github.com/spf13/pflag"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
-	"go.temporal.io/sdk/temporal"
+	sdklog "go.temporal.io/sdk/log"
 	"gocloud.dev/blob"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/desk"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/devkey"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
@@ -37,7 +38,8 @@ const (
 // A connection says which fleet is meant.
 type connection struct {
 	address, namespace, apiKey, key, store string
-	dev                                    bool // it is that of `fleet dev`, which is resolved
+	dev                                    bool          // it is that of `fleet dev`, which is resolved
+	log                                    sdklog.Logger // nil: nothing is logged
 }
 
 func (c *connection) flags(fl *pflag.FlagSet) {
@@ -55,6 +57,8 @@ type devFile struct {
 	Key       string `json:"key"`
 	Store     string `json:"store"`
 	PID       int    `json:"pid"`
+
+	Server devkey.Files `json:"server"` // its server wants them
 }
 
 // stateDir is where fleets of this machine keep what they have here.
@@ -113,8 +117,13 @@ func (c connection) resolved() (connection, sdk.Options, error) {
 		}
 		c.dev, opt.HostPort, c.namespace = true, dev.Address, cmp.Or(c.namespace, dev.Namespace)
 		c.key, c.store = cmp.Or(c.key, dev.Key), cmp.Or(c.store, dev.Store)
+		if dev.Server.Key != "" { // else it was left by an earlier build
+			if opt.ConnectionOptions.TLS, err = dev.Server.TLS(); err != nil {
+				return c, opt, err
+			}
+		}
 	}
-	opt.Namespace = cmp.Or(c.namespace, opt.Namespace, namespace)
+	opt.Namespace, opt.Logger = cmp.Or(c.namespace, opt.Namespace, namespace), c.log
 	if c.apiKey != "" {
 		content, err := os.ReadFile(c.apiKey)
 		if err != nil {
@@ -166,23 +175,26 @@ func (c connection) with(ctx context.Context, do func(connected) error) error {
 	return do(fleet)
 }
 
-// atDesk has do show the fleet to a person. It returns what do returns.
-func (c connection) atDesk(ctx context.Context, do func(connected, *desk.Desk) error) error {
-	return c.with(ctx, func(fleet connected) error {
-		d, closed, err := fleet.desk(ctx)
-		if err != nil {
-			return err
-		}
-		defer closed()
-		return do(fleet, d)
-	})
+// atDesk puts the fleet before a person who stays; closed lets it go.
+func (c connection) atDesk(ctx context.Context) (f connected, d *desk.Desk, closed func(), err error) {
+	if f, err = c.connect(ctx); err != nil {
+		return f, nil, nil, err
+	}
+	d, storeClosed, err := f.desk(ctx)
+	if err != nil {
+		f.close()
+		return f, nil, nil, err
+	}
+	return f, d, func() { storeClosed(); f.close() }, nil
 }
 
 func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store string) (connected, error) {
 	opt.DataConverter = key.Converter()
-	opt.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
-		DataConverter: opt.DataConverter, EncodeCommonAttributes: true})
-	opt.Logger = quiet{}
+	opt.FailureConverter = key.FailureConverter()
+	opt.PayloadLimits.MemoSizeWarning = 512 << 10 // what lists have of a run is bounded (internal/flow)
+	if opt.Logger == nil {
+		opt.Logger = quiet{}
+	}
 	client, err := sdk.DialContext(ctx, opt)
 	if err != nil {
 		encrypts := opt.ConnectionOptions.TLS != nil || opt.Credentials != nil && !opt.ConnectionOptions.TLSDisabled

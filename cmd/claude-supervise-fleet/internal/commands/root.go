@@ -3,6 +3,7 @@ package commands
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
@@ -22,9 +24,9 @@ import (
 const program = "claude-supervise-fleet"
 
 // A StartServer starts a server for `fleet dev`: its state is in a file, and it listens on a port of loopback; 0 is a
-// free one.
-type StartServer func(ctx context.Context, file, namespace string, port int) (address string, stop func() error,
-	err error)
+// free one. Whoever has the key is let in.
+type StartServer func(ctx context.Context, file, namespace string, port int, key *tls.Config) (address string,
+	stop func() error, err error)
 
 // Main runs the program and gives its exit code. Errors are told on stderr, once. Where start is nil, `dev` is the
 // program that has one.
@@ -90,12 +92,13 @@ it out.`,
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
 		newWait(), newShow(), newLogs(), newServe(), newBoard())
+	completion.SafeInFish(root)
 	return root
 }
 
 // newHelp is cobra's, with an example, and words for a command that is not there.
 func newHelp() *cobra.Command {
-	return &cobra.Command{
+	help := &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "show help for a command",
 		Example: "  claude-supervise fleet help run\n  claude-supervise help fleet   # the whole topic",
@@ -107,16 +110,16 @@ func newHelp() *cobra.Command {
 			of.InitDefaultHelpFlag()
 			return of.Help()
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion,
-			_ cobra.ShellCompDirective) {
-			for _, c := range cmd.Root().Commands() {
-				if len(args) == 0 && c.IsAvailableCommand() {
-					found = append(found, cobra.CompletionWithDesc(c.Name(), c.Short))
-				}
-			}
-			return found, cobra.ShellCompDirectiveNoFileComp
-		},
 	}
+	completion.Arguments(help, func(_ context.Context, args []string) (found completion.Words) {
+		for _, c := range help.Root().Commands() {
+			if len(args) == 0 && c.IsAvailableCommand() {
+				found.Add(c.Name(), c.Short)
+			}
+		}
+		return found
+	})
+	return help
 }
 
 func noSuchCommand(root *cobra.Command, typed string) error {

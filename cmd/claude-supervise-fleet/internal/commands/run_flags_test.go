@@ -3,33 +3,27 @@ package commands
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/internal/request"
 )
 
-var defined = regexp.MustCompile(`\.(?:String|StringArray|Bool|Int|Duration|Float64)VarP?\(&[\w.]+, "([a-z-]+)"`)
-
 // flagsOfRun are those of `claude-supervise run`.
-func flagsOfRun(t *testing.T) (names []string) {
-	t.Helper()
-	for _, file := range []string{"cmd_run.go", "run_budget.go", "run_delegate.go", "snapshots.go"} {
-		content, err := os.ReadFile(filepath.Join("../../../claude-supervise", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range defined.FindAllSubmatch(content, -1) {
-			names = append(names, string(m[1]))
-		}
-	}
+func flagsOfRun() []string {
+	cmd, names := new(cobra.Command), []string{"task-schema"}
+	request.AddFlags(cmd, new(request.Flags))
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
 }
 
 func TestEachFlagOfRunIsPassedOnOrRefusedWithTheReason(t *testing.T) {
-	all := flagsOfRun(t)
+	all := flagsOfRun()
 	for _, known := range []string{"allow", "worktree", "max-turns", "snapshots", "exec", "json"} {
 		if !slices.Contains(all, known) {
 			t.Fatalf("the flags of run are read as %q", all)

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -35,9 +34,9 @@ func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) 
 	case t.File != "" && !file.Names() && !strings.Contains(t.Prompt+t.Repo, "{item}"):
 		return nil, exitcode.Usage("no text of the task says {item}: each run would do the same; nothing was submitted")
 	}
-	found, err := f.items(ctx, file.Each)
+	found, what, err := items.Of(ctx, ".", f.each, file.Each, f.linesOfStdin)
 	if err != nil {
-		return nil, err
+		return nil, exitcode.Usage("%s: %w; nothing was submitted", what, err)
 	}
 	var tasks []flow.Task
 	for i, item := range found {
@@ -54,9 +53,6 @@ func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) 
 			return nil, err
 		}
 		tasks = append(tasks, one)
-	}
-	if len(tasks) == 0 {
-		return nil, errors.New("the command of --each printed no line: there is nothing to do")
 	}
 	return tasks, nil
 }
@@ -82,25 +78,6 @@ func fileAbout(file taskfile.File, item string, place int) (string, error) {
 	}
 	text, err := one.Write()
 	return string(text), err
-}
-
-// items finds of what there is a run each, in the folder where this is typed.
-func (f *runFlags) items(ctx context.Context, each *taskfile.Each) ([]string, error) {
-	if f.each != "" {
-		found, err := items.Command(ctx, ".", f.each, os.Stderr)
-		if err != nil {
-			return nil, exitcode.Usage("--each: %w; nothing was submitted", err)
-		}
-		return found, nil
-	}
-	found, what, err := items.Stated(".", each.Files, each.Lines, f.linesOfStdin)
-	if err != nil {
-		return nil, exitcode.Usage("%s: %w; nothing was submitted", what, err)
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: there is none, so there is nothing to do", what)
-	}
-	return found, nil
 }
 
 // linesOfStdin gives the items that stand on stdin.

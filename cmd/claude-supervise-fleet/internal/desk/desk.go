@@ -1,5 +1,5 @@
-// Package desk is what a person has before them of a fleet: its runs and questions, as the page and the board read them
-// (web.Source, board.Source), and what is done there (web.Actions, board.Actions).
+// Package desk is what a person has before them of a fleet: its runs and questions, and what is done with them, as a
+// service.Service.
 //
 // A fleet has no database to watch: the desk lists the runs again and again (watch.go). A list may be a moment behind:
 // what was answered here is shown as answered before a list says so.
@@ -8,27 +8,18 @@ package desk
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
-	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 // Program is how a person calls the program of a fleet.
 const Program = "claude-supervise fleet"
-
-// Runs is what the desk needs of a fleet.Fleet, whose methods say more.
-type Runs interface {
-	Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error)
-	Past(ctx context.Context, skip, most int) ([]flow.Listed, error)
-	Run(ctx context.Context, id string) (flow.Listed, error)
-	Answer(ctx context.Context, run string, a flow.Answer) (flow.Answered, error)
-	Stop(ctx context.Context, run, by string) error
-}
 
 // Records reads what the last worker that has left a run, up to an epoch, has kept of it: worker.ShowRecord.
 // worker.ErrNoRecord if none has left it.
@@ -36,7 +27,7 @@ type Records func(ctx context.Context, run string, epoch int) ([]byte, error)
 
 // A Desk is the runs and questions of a fleet before one person. All its methods may be called at once.
 type Desk struct {
-	runs    Runs
+	fleet   fleet.Fleet
 	records Records
 	log     ReadLog
 	who     string // the person, to others
@@ -60,15 +51,15 @@ type closing struct {
 const maxClosed = 1000
 
 // New makes a desk. who names the person to others.
-func New(runs Runs, records Records, log ReadLog, who string) *Desk {
-	return &Desk{runs: runs, records: records, log: log, who: who, agents: map[string]string{},
+func New(f fleet.Fleet, records Records, log ReadLog, who string) *Desk {
+	return &Desk{fleet: f, records: records, log: log, who: who, agents: map[string]string{},
 		closed: map[string]closing{}, clock: time.Now}
 }
 
 // shown gives a run as the page and the board show it: with the worker that has it, and the last thing that befell it
 // beside why it stands as it does.
 func shown(l flow.Listed) view.RunView {
-	v := l.RunView
+	v := l.RunInfo.View()
 	v.Worker = l.Worker
 	if v.Worker == "" { // the folder is one of a machine that does not have the run any more
 		v.Cwd = ""
@@ -80,7 +71,8 @@ func shown(l flow.Listed) view.RunView {
 // asked gives the open questions of a run.
 func asked(l flow.Listed) []view.QuestionView {
 	open := make([]view.QuestionView, 0, len(l.Questions))
-	for _, q := range l.Questions {
+	for _, told := range l.Questions {
+		q := told.View()
 		q.RunName, q.Cwd, q.State = l.Name, "", supervisor.Open
 		open = append(open, q)
 	}
@@ -108,5 +100,5 @@ func (d *Desk) closes(c closing) {
 
 // noSuch says that the fleet has nothing of an id.
 func noSuch(what, id string) error {
-	return &web.Refusal{Status: http.StatusNotFound, Text: fmt.Sprintf("the fleet has no %s %.60q", what, id)}
+	return &service.Refusal{Reason: service.NotThere, Text: fmt.Sprintf("the fleet has no %s %.60q", what, id)}
 }

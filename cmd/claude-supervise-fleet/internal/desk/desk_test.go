@@ -1,10 +1,10 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -12,71 +12,110 @@ import (
 	"testing/synctest"
 	"time"
 
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
-	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
-// A fakeFleet is a fleet whose lists may be behind: they show what was published last.
+// A fakeFleet is the server of a fleet whose lists may be behind: they show what was published last.
 type fakeFleet struct {
+	sdk.Client
 	mu      sync.Mutex
 	listed  []flow.Listed // as lists have them, the latest first
 	away    error
+	takes   time.Duration          // to list
 	first   map[string]flow.Answer // by question
 	given   bool
 	stopped []string
 	lists   int
 }
 
-func (f *fakeFleet) Runs(_ context.Context, all, _ bool) ([]flow.Listed, error) {
+func (f *fakeFleet) fleet() fleet.Fleet {
+	return fleet.Fleet{Client: f, Converter: converter.GetDefaultDataConverter()}
+}
+
+// ListWorkflow lists those that are under way, those that are not, or all.
+func (f *fakeFleet) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	time.Sleep(f.takes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lists++
-	runs := slices.DeleteFunc(slices.Clone(f.listed), func(l flow.Listed) bool { return !all && l.EndedAt != nil })
-	return runs, f.away
-}
-
-func (f *fakeFleet) Past(_ context.Context, skip, most int) ([]flow.Listed, error) {
-	all, err := f.Runs(context.Background(), true, false)
-	all = slices.DeleteFunc(all, func(l flow.Listed) bool { return l.EndedAt == nil })
-	all = all[min(skip, len(all)):]
-	return all[:min(most, len(all))], err
-}
-
-func (f *fakeFleet) Run(_ context.Context, id string) (flow.Listed, error) {
-	all, err := f.Runs(context.Background(), true, false)
-	for _, l := range all {
-		if l.ID == id || l.Name == id {
-			return l, err
+	list := &workflowservice.ListWorkflowExecutionsResponse{}
+	for _, l := range f.listed {
+		if ended := l.EndedAt != nil; strings.Contains(r.GetQuery(), "= 'Running'") && ended ||
+			strings.Contains(r.GetQuery(), "!= 'Running'") && !ended {
+			continue
 		}
+		list.Executions = append(list.Executions, workflowOf(l))
 	}
-	return flow.Listed{}, cmpError(err, &fleet.NoRunError{ID: id})
+	return list, f.away
 }
 
-func cmpError(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
-}
-
-func (f *fakeFleet) Answer(_ context.Context, _ string, a flow.Answer) (flow.Answered, error) {
+func (f *fakeFleet) DescribeWorkflowExecution(_ context.Context, run, _ string) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if first, taken := f.first[a.Question]; taken {
-		return flow.Answered{}, &fleet.RefusedError{Kind: flow.ErrTaken, Words: "taken", First: &first}
+	at := slices.IndexFunc(f.listed, func(l flow.Listed) bool { return l.ID == run })
+	if at < 0 {
+		return nil, cmp.Or(f.away, error(serviceerror.NewNotFound(run)))
 	}
-	f.first[a.Question] = a
-	return flow.Answered{Given: f.given}, nil
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: workflowOf(f.listed[at])}, f.away
 }
 
-func (f *fakeFleet) Stop(_ context.Context, run, by string) error {
-	f.stopped = append(f.stopped, run+" by "+by)
-	return nil
+func workflowOf(l flow.Listed) *workflowpb.WorkflowExecutionInfo {
+	told, err := converter.GetDefaultDataConverter().ToPayload(l)
+	if err != nil {
+		panic(err)
+	}
+	w := &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: l.ID},
+		Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: told}}}
+	if l.EndedAt != nil {
+		w.Status = enums.WORKFLOW_EXECUTION_STATUS_COMPLETED
+	}
+	return w
+}
+
+// UpdateWorkflow takes the first answer to a question, and every stop.
+func (f *fakeFleet) UpdateWorkflow(_ context.Context, o sdk.UpdateWorkflowOptions) (sdk.WorkflowUpdateHandle, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch said := o.Args[0].(type) {
+	case flow.Stop:
+		f.stopped = append(f.stopped, o.WorkflowID+" by "+said.By)
+	case flow.Answer:
+		if first, taken := f.first[said.Question]; taken {
+			return updated{err: temporal.NewNonRetryableApplicationError("taken", flow.ErrTaken, nil, first)}, nil
+		}
+		f.first[said.Question] = said
+	}
+	return updated{given: f.given}, nil
+}
+
+// updated is what became of an update.
+type updated struct {
+	sdk.WorkflowUpdateHandle
+	given bool
+	err   error
+}
+
+func (u updated) Get(_ context.Context, result any) error {
+	if answered, is := result.(*flow.Answered); is {
+		answered.Given = u.given
+	}
+	return u.err
 }
 
 func (f *fakeFleet) change(do func()) {
@@ -90,10 +129,10 @@ func (f *fakeFleet) publishes() {
 	f.change(func() {
 		for i, l := range f.listed {
 			for _, a := range f.first {
-				if !slices.ContainsFunc(l.Questions, func(q view.QuestionView) bool { return q.ID == a.Question }) {
+				if !slices.ContainsFunc(l.Questions, func(q flow.QuestionInfo) bool { return q.ID == a.Question }) {
 					continue
 				}
-				l.Questions = slices.DeleteFunc(slices.Clone(l.Questions), func(q view.QuestionView) bool { return q.ID == a.Question })
+				l.Questions = slices.DeleteFunc(slices.Clone(l.Questions), func(q flow.QuestionInfo) bool { return q.ID == a.Question })
 				l.Answered = append(l.Answered, a)
 			}
 			f.listed[i] = l
@@ -104,8 +143,8 @@ func (f *fakeFleet) publishes() {
 const home = "the worker's folder"
 
 func someFleet() *fakeFleet {
-	asks := func(id string) view.QuestionView {
-		return view.QuestionView{ID: id, Run: "r-aaaaaaaa", Agent: "a-root", Kind: "clarification", Question: "What of " + id + "?",
+	asks := func(id string) flow.QuestionInfo {
+		return flow.QuestionInfo{ID: id, Run: "r-aaaaaaaa", Agent: "a-root", Kind: "clarification", Question: "What of " + id + "?",
 			AskedAt: time.Unix(1e9, 0), Cwd: home}
 	}
 	urgent := asks("q-urgent")
@@ -113,17 +152,17 @@ func someFleet() *fakeFleet {
 	command := asks("q-command")
 	command.Kind = "command"
 	return &fakeFleet{first: map[string]flow.Answer{}, listed: []flow.Listed{
-		{RunView: view.RunView{ID: "r-bbbbbbbb", Status: flow.StatusQueued, Reason: "waits", Cwd: home},
+		{RunInfo: flow.RunInfo{ID: "r-bbbbbbbb", Status: flow.StatusQueued, Reason: "waits", Cwd: home},
 			Notes: []string{"an old one", "worker one was not heard of"}},
-		{RunView: view.RunView{ID: "r-aaaaaaaa", Name: "nightly", Status: "waiting", Cwd: home, Agents: []view.AgentView{
+		{RunInfo: flow.RunInfo{ID: "r-aaaaaaaa", Name: "nightly", Status: "waiting", Cwd: home, Agents: []flow.AgentInfo{
 			{ID: "a-root"}, {ID: "a-child", Parent: "a-root"}}},
-			Worker: "one", Questions: []view.QuestionView{asks("q-one"), asks("q-two"), command, urgent}},
+			Worker: "one", Questions: []flow.QuestionInfo{asks("q-one"), asks("q-two"), command, urgent}},
 	}}
 }
 
 // somebodys is a desk on a fleet, in which nothing was recorded.
 func somebodys(f *fakeFleet) *Desk {
-	return New(f, func(context.Context, string, int) ([]byte, error) { return nil, worker.ErrNoRecord }, said(nil), "me@here")
+	return New(f.fleet(), func(context.Context, string, int) ([]byte, error) { return nil, worker.ErrNoRecord }, said(nil), "me@here")
 }
 
 func said(remarks []view.Remark) ReadLog {
@@ -175,7 +214,9 @@ func ids(qs []view.QuestionView) string {
 	return strings.Join(all, " ")
 }
 
-func value(text string) web.Answer { return web.Answer{Value: &text, By: "a person by the page"} }
+func value(text string) service.Answer {
+	return service.Answer{Typed: &text, By: "a person by the page"}
+}
 
 func TestTheFleetIsShownWithWorkersAndWhatBefellItsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -196,9 +237,9 @@ func TestAnAnswerIsShownBeforeAListHasIt(t *testing.T) {
 		d := somebodys(f)
 		w := watch(t, d)
 		w.now()
-		note, err := d.PageActions().Answer(t.Context(), "q-one", value("JWT"))
-		if err != nil || !strings.Contains(note, "continues with r-aaaaaaaa") {
-			t.Fatalf("it is %q, %v", note, err)
+		kept, err := d.Answer(t.Context(), "q-one", value("JWT"))
+		if err != nil || !strings.Contains(kept.Note, "continues with r-aaaaaaaa") {
+			t.Fatalf("it is %q, %v", kept.Note, err)
 		}
 		if q, err := d.Question(t.Context(), "q-one"); err != nil || q.State != "answered" || *q.Answer != "JWT" ||
 			!strings.Contains(q.AnsweredBy, "a person by the page, served by me@here") {
@@ -225,12 +266,12 @@ func TestWhoLosesIsToldWhoseAnswerStands(t *testing.T) {
 	f := someFleet()
 	f.first["q-one"] = flow.Answer{Question: "q-one", Text: "JWT", By: "ann@there", At: time.Unix(1e9, 0)}
 	d := somebodys(f)
-	_, err := d.PageActions().Answer(t.Context(), "q-one", value("Sessions"))
+	_, err := d.Answer(t.Context(), "q-one", value("Sessions"))
 	var taken *client.TakenError
 	if !errors.As(err, &taken) || taken.By != "ann@there" || taken.Answer != "JWT" || strings.Contains(err.Error(), "--change") {
 		t.Errorf("who is late on the page is told %v", err)
 	}
-	if _, err := d.Answer(t.Context(), "q-one", terminal.Reply{Text: "Sessions"}); err == nil ||
+	if _, err := d.Answer(t.Context(), "q-one", service.Replied("Sessions", false, false)); err == nil ||
 		!strings.Contains(err.Error(), "by ann@there") || !strings.Contains(err.Error(), "JWT") {
 		t.Errorf("who is late on the board is told %v", err)
 	}
@@ -296,8 +337,8 @@ func TestAServerThatIsAwayLeavesWhatWasShown(t *testing.T) {
 func TestListsThatTakeLongAreMadeSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := someFleet()
-		slow := &slowFleet{f, 100 * time.Millisecond}
-		watch(t, New(slow, nil, nil, "me"))
+		f.takes = 100 * time.Millisecond
+		watch(t, New(f.fleet(), nil, nil, "me"))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if f.lists > 30 { // one in 2.1 s
@@ -306,55 +347,39 @@ func TestListsThatTakeLongAreMadeSeldom(t *testing.T) {
 	})
 }
 
-type slowFleet struct {
-	*fakeFleet
-	takes time.Duration
-}
-
-func (s *slowFleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error) {
-	time.Sleep(s.takes)
-	return s.fakeFleet.Runs(ctx, all, asking)
-}
-
 func TestWhatAFleetDoesNotDoIsRefusedInWords(t *testing.T) {
 	f := someFleet()
 	d := somebodys(f)
 	why := ""
+	answer := func(id string, a service.Answer) func() error {
+		return func() error { _, err := d.Answer(t.Context(), id, a); return err }
+	}
+	stop := func(id string) func() error {
+		return func() error { _, err := d.Stop(t.Context(), id, ""); return err }
+	}
 	for name, c := range map[string]struct {
-		do     func() (string, error)
-		status int
+		do     func() error
+		reason service.Reason
 		says   string
 	}{
-		"a command": {func() (string, error) { return d.PageActions().Answer(t.Context(), "q-command", value("yes")) },
-			http.StatusForbidden, "on the worker's machine"},
-		"a change": {func() (string, error) {
-			a := value("x")
-			a.Change = true
-			return d.PageActions().Answer(t.Context(), "q-one", a)
-		}, http.StatusConflict, "cannot be changed"},
-		"no question": {func() (string, error) { return d.PageActions().Answer(t.Context(), "q-none", value("x")) },
-			http.StatusNotFound, "no question"},
-		"a required one, skipped": {func() (string, error) {
-			return d.PageActions().Answer(t.Context(), "q-one", web.Answer{Skip: true})
-		}, http.StatusUnprocessableEntity, "claude-supervise fleet stop"},
-		"declined without a reason": {func() (string, error) {
-			return d.PageActions().Answer(t.Context(), "q-one", web.Answer{Decline: &why})
-		}, http.StatusUnprocessableEntity, "say why"},
-		"the stop of a child": {func() (string, error) { return d.PageActions().Stop(t.Context(), "a-child") },
-			http.StatusConflict, "stops whole runs"},
-		"the stop of nothing": {func() (string, error) { return d.PageActions().Stop(t.Context(), "a-none") },
-			http.StatusNotFound, "a-none"},
+		"a command":                 {answer("q-command", value("yes")), service.Elsewhere, "on the worker's machine"},
+		"a change":                  {answer("q-one", service.Answer{Typed: &why, Change: true}), service.Conflict, "cannot be changed"},
+		"no question":               {answer("q-none", value("x")), service.NotThere, "no question"},
+		"a required one, skipped":   {answer("q-one", service.Answer{Skip: true}), service.Unfit, "claude-supervise fleet stop"},
+		"declined without a reason": {answer("q-one", service.Answer{Decline: &why}), service.Unfit, "say why"},
+		"the stop of a child":       {stop("a-child"), service.Conflict, "stops whole runs"},
+		"the stop of nothing":       {stop("a-none"), service.NotThere, "a-none"},
 	} {
-		_, err := c.do()
-		var refusal *web.Refusal
-		if !errors.As(err, &refusal) || refusal.Status != c.status || !strings.Contains(err.Error(), c.says) {
+		var refusal *service.Refusal
+		if err := c.do(); !errors.As(err, &refusal) || refusal.Reason != c.reason || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if len(f.first) > 0 || len(f.stopped) > 0 {
 		t.Errorf("done was %v %v", f.first, f.stopped)
 	}
-	if a := d.PageActions(); a.Say != nil || a.Resume != nil || a.Start != nil || a.Report != nil || a.Press != nil {
+	if service.Can[service.Messenger](d) || service.Can[service.Resumer](d) ||
+		service.Can[service.Reporter](d) {
 		t.Error("the page has what nothing stands behind")
 	}
 }
@@ -363,7 +388,7 @@ func TestARunIsStoppedByItsIDOrItsFirstAgent(t *testing.T) {
 	f := someFleet()
 	d := somebodys(f)
 	for _, id := range []string{"r-aaaaaaaa", "a-root"} {
-		if text, err := d.StopRun(t.Context(), id); err != nil || text != "r-aaaaaaaa is being stopped." {
+		if text, err := d.Stop(t.Context(), id, ""); err != nil || text != "r-aaaaaaaa is being stopped." {
 			t.Errorf("%s: %q, %v", id, text, err)
 		}
 	}
@@ -377,9 +402,10 @@ func TestRepliesOfTheBoardAreAnswers(t *testing.T) {
 	f.given = true
 	f.listed[1].Questions[1].Optional = true
 	d := somebodys(f)
-	for id, r := range map[string]terminal.Reply{"q-one": {Text: "JWT"}, "q-two": {}, "q-urgent": {Decline: true, Text: "not mine"}} {
-		if said, err := d.Answer(t.Context(), id, r); err != nil || said != id+" is answered." {
-			t.Errorf("%s: %q, %v", id, said, err)
+	for id, a := range map[string]service.Answer{"q-one": service.Replied("JWT", false, false),
+		"q-two": service.Replied("", false, false), "q-urgent": service.Replied("not mine", true, false)} {
+		if kept, err := d.Answer(t.Context(), id, a); err != nil || kept.Also != id+" is answered." {
+			t.Errorf("%s: %q, %v", id, kept.Also, err)
 		}
 	}
 	if a := f.first["q-one"]; a.Text != "JWT" || a.Skip || a.Decline || a.By != "me@here" {
@@ -397,7 +423,7 @@ func TestWhatWasKeptOfARunIsShownWithHowItIsNow(t *testing.T) {
 	f := someFleet()
 	f.first["q-one"] = flow.Answer{Question: "q-one", Text: "JWT", By: "ann@there", At: time.Unix(1e9, 0)}
 	f.publishes()
-	d := New(f, func(_ context.Context, run string, _ int) ([]byte, error) {
+	d := New(f.fleet(), func(_ context.Context, run string, _ int) ([]byte, error) {
 		if run != "r-aaaaaaaa" {
 			return nil, worker.ErrNoRecord
 		}
@@ -422,7 +448,7 @@ func TestALogIsReadAgentByAgentFromItsPlace(t *testing.T) {
 	for i := range 6 {
 		remarks = append(remarks, view.Remark{Agent: []string{"a-root", "a-child"}[i%2], Type: view.RemarkText, Text: fmt.Sprintf("said %d", i)})
 	}
-	d := New(someFleet(), nil, said(remarks), "me")
+	d := New(someFleet().fleet(), nil, said(remarks), "me")
 	log, err := d.Log(t.Context(), "a-child")
 	if err != nil {
 		t.Fatal(err)

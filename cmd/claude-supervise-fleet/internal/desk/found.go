@@ -15,7 +15,7 @@ import (
 
 // Past gives runs that have ended, the latest first: at most most of them, after the first skip.
 func (d *Desk) Past(ctx context.Context, skip, most int) ([]view.RunView, error) {
-	listed, err := d.runs.Past(ctx, skip, most)
+	listed, err := d.fleet.Past(ctx, skip, most)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,13 @@ func (d *Desk) Run(ctx context.Context, id string) (view.RunView, error) {
 	return shown(l), err
 }
 
+// Found has open questions that a list was made of known, until there is a newer one.
+func (d *Desk) Found(open []view.QuestionView) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now.Questions = open
+}
+
 // listed is Run with all that a list has of it.
 func (d *Desk) listed(ctx context.Context, id string) (flow.Listed, error) {
 	d.mu.Lock()
@@ -47,12 +54,12 @@ func (d *Desk) listed(ctx context.Context, id string) (flow.Listed, error) {
 	if of == "" {
 		of = id
 	}
-	l, err := d.runs.Run(ctx, of)
+	l, err := d.fleet.Run(ctx, of)
 	var none *fleet.NoRunError
 	if !errors.As(err, &none) {
 		return l, err
 	}
-	all, err := d.runs.Runs(ctx, true, false) // an agent of a run that was never shown
+	all, err := d.fleet.Runs(ctx, true, false) // an agent of a run that was never shown
 	if err != nil {
 		return l, err
 	}
@@ -80,7 +87,7 @@ func (d *Desk) Question(ctx context.Context, id string) (view.QuestionView, erro
 	case at >= 0:
 		return open, nil
 	}
-	all, err := d.runs.Runs(ctx, true, false)
+	all, err := d.fleet.Runs(ctx, true, false)
 	if err != nil {
 		return view.QuestionView{}, err
 	}

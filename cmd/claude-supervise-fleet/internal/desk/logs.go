@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"claude-supervise/cmd/internal/web"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -13,7 +13,7 @@ import (
 type ReadLog func(ctx context.Context, run string, follow bool, each func(view.Remark) error) error
 
 // Log gives the log of the agent that an id names.
-func (d *Desk) Log(ctx context.Context, id string) (web.Log, error) {
+func (d *Desk) Log(ctx context.Context, id string) (service.Log, error) {
 	l, err := d.listed(ctx, id)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (l runLog) Recent(ctx context.Context, n int) (said []string, place int64, 
 }
 
 // Part gives remarks from a place on, about most bytes of them.
-func (l runLog) Part(ctx context.Context, place int64, most int) (lines []web.LogLine, next int64, more bool,
+func (l runLog) Part(ctx context.Context, place int64, most int) (lines []service.LogLine, next int64, more bool,
 	err error) {
 	next = place
 	size := 0
@@ -80,7 +80,7 @@ func (l runLog) Part(ctx context.Context, place int64, most int) (lines []web.Lo
 				return err
 			}
 			size, next = size+len(line), at
-			lines = append(lines, web.LogLine{Line: line, Said: []string{r.String()}})
+			lines = append(lines, service.LogLine{Line: line, Said: []string{r.String()}})
 		}
 		return nil
 	})

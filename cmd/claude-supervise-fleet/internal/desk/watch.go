@@ -61,7 +61,7 @@ func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.O
 // look lists what goes on, and finds what has become of what went on before.
 func (d *Desk) look(ctx context.Context, before view.Overview) (view.Overview, error) {
 	o := view.Overview{At: d.clock()}
-	listed, err := d.runs.Runs(ctx, false, false)
+	listed, err := d.fleet.Runs(ctx, false, false)
 	if err != nil {
 		return o, err
 	}
@@ -74,7 +74,7 @@ func (d *Desk) look(ctx context.Context, before view.Overview) (view.Overview, e
 		if _, is := goesOn[v.ID]; is {
 			continue
 		}
-		l, err := d.runs.Run(ctx, v.ID)
+		l, err := d.fleet.Run(ctx, v.ID)
 		var none *fleet.NoRunError
 		switch {
 		case errors.As(err, &none): // the server has forgotten it

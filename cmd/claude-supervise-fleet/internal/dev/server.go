@@ -1,5 +1,5 @@
 // Package dev is a Temporal server inside this process, with its state in one file. It is for trying a fleet out on one
-// machine: it serves loopback only, and knows no accounts.
+// machine: it serves loopback only, and whoever has its key (package devkey); it knows no accounts.
 //
 // It is the only package that imports the server, which takes minutes to compile and is most of its program: only
 // claude-supervise-fleet-dev imports this package.
@@ -7,6 +7,7 @@ package dev
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/log"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/rpc/encryption"
 	"go.temporal.io/server/schema/sqlite"
 	"go.temporal.io/server/temporal"
 )
@@ -44,6 +46,10 @@ type Options struct {
 	Port       int    // 0: a free one
 	Namespace  string
 	Attributes map[string]enumspb.IndexedValueType // search attributes that the namespace has
+
+	// TLS is what the server shows, and wants of its clients: of the fleet's, and of its own parts among themselves, which
+	// listen on ports of loopback, too.
+	TLS *tls.Config
 }
 
 // A Server runs in this process until Stop.
@@ -90,9 +96,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
 			return authorization.NewNoopClaimMapper()
 		}),
-		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
-			dynamicconfig.ForceSearchAttributesCacheRefreshOnRead.Key(): []dynamicconfig.ConstrainedValue{{Value: true}},
-		}),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{}),
+		temporal.WithTLSConfigFactory(oneKey{o.TLS}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("the server cannot be set up: %w", err)
@@ -101,7 +106,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		return nil, fmt.Errorf("the server cannot start: %w", err)
 	}
 	s = &Server{Address: cfg.PublicClient.HostPort, server: server}
-	if err := s.ready(ctx, o.Namespace); err != nil {
+	if err := s.ready(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
@@ -123,11 +128,12 @@ func forgetServers(ctx context.Context, file string) error {
 }
 
 // ready waits until the server answers.
-func (s *Server) ready(ctx context.Context, namespace string) error {
+func (s *Server) ready(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("it does not answer within %s", readyWithin))
 	defer cancel()
 	for {
-		client, err := sdk.DialContext(ctx, sdk.Options{HostPort: s.Address, Namespace: namespace, Logger: quiet{}})
+		client, err := sdk.DialContext(ctx, sdk.Options{HostPort: s.Address, Namespace: o.Namespace, Logger: quiet{},
+			ConnectionOptions: sdk.ConnectionOptions{TLS: o.TLS}})
 		if err == nil {
 			client.Close()
 			return nil
@@ -142,6 +148,29 @@ func (s *Server) ready(ctx context.Context, namespace string) error {
 
 // Stop ends the server. What it has acknowledged is in its file.
 func (s *Server) Stop() error { return s.server.Stop() }
+
+// oneKey has all parts of the server show the same, and want the same.
+type oneKey struct{ config *tls.Config }
+
+// GetInternodeServerConfig is that of the parts.
+func (k oneKey) GetInternodeServerConfig() (*tls.Config, error) { return k.config, nil }
+
+// GetInternodeClientConfig is that of the parts.
+func (k oneKey) GetInternodeClientConfig() (*tls.Config, error) { return k.config, nil }
+
+// GetFrontendServerConfig is what clients meet.
+func (k oneKey) GetFrontendServerConfig() (*tls.Config, error) { return k.config, nil }
+
+// GetFrontendClientConfig is that of the server's own workers.
+func (k oneKey) GetFrontendClientConfig() (*tls.Config, error) { return k.config, nil }
+
+// GetRemoteClusterClientConfig is of no use: there is no other cluster.
+func (k oneKey) GetRemoteClusterClientConfig(string) (*tls.Config, error) { return k.config, nil }
+
+// GetExpiringCerts says that none expires soon.
+func (oneKey) GetExpiringCerts(time.Duration) (expiring, expired encryption.CertExpirationMap, err error) {
+	return nil, nil, nil
+}
 
 // quiet is the logger of a client that only looks whether somebody answers.
 type quiet struct{}

@@ -3,7 +3,11 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -22,20 +26,49 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
 // patience is how long a person waits for a worker to take what was said to a run.
 const patience = 30 * time.Second
 
-// ErrNoWorker means that no worker has taken what was said to a run in time. Whether the run will have it once there is
-// one, nobody knows.
-var ErrNoWorker = errors.New("no worker of the fleet answers: start one, as with `claude-supervise fleet worker`, " +
-	"and try again. Nothing is done twice by that")
+// ErrNoWorker means that no worker has said in time how a run is. Nothing was said to the run.
+var ErrNoWorker error = &service.Refusal{Reason: service.Away, Text: "no worker of the fleet answers; nothing was " +
+	"changed. Start one, as with `claude-supervise fleet worker`, and try again"}
+
+// ExitUncertain is the exit code of a command whose answer or stop may still be taken.
+const ExitUncertain = 76
+
+// An UncertainError means that nobody knows whether a run will take what was said to it: it was sent, and no worker, or
+// not even the server, has said that it is kept.
+type UncertainError struct {
+	Run, What string // "the answer", "the stop"
+	Cause     error  // nil: no worker has taken it in time
+}
+
+// Error says what may happen, and how to see whether it has.
+func (e *UncertainError) Error() string {
+	why := "no worker of the fleet has taken it. Start one with `claude-supervise fleet worker`"
+	if e.Cause != nil {
+		why = e.Cause.Error()
+	}
+	return fmt.Sprintf("%s to %s may still be taken: %s. Before you say anything else to the run, see with "+
+		"`claude-supervise fleet show %s`; to say the same again is safe", e.What, e.Run, why, e.Run)
+}
+
+// Unwrap returns what was wrong, as the page knows it.
+func (e *UncertainError) Unwrap() []error {
+	return []error{&service.Refusal{Reason: service.Away, Text: e.Error()}, e.Cause}
+}
+
+// ExitsWith is an exit code of its own: it is neither done nor refused.
+func (e *UncertainError) ExitsWith() int { return ExitUncertain }
 
 // ErrAway means that the server does not answer.
-var ErrAway = errors.New("the fleet's server cannot be reached")
+var ErrAway error = &service.Refusal{Reason: service.Away, Text: "the fleet's server cannot be reached"}
 
 // A RefusedError is what a run refuses, and as what kind of error (flow.ErrTaken and so on).
 type RefusedError struct {
@@ -54,6 +87,14 @@ func (e *RefusedError) ExitsWith() int {
 	return supervisor.ExitFailed
 }
 
+// Unwrap returns it as the page knows it.
+func (e *RefusedError) Unwrap() error {
+	if e.Kind == flow.ErrRefused {
+		return service.Refused("%s", e.Words)
+	}
+	return &service.Refusal{Reason: service.Conflict, Text: e.Words}
+}
+
 // A NoRunError means that the fleet has no run of that id or name.
 type NoRunError struct{ ID string }
 
@@ -62,8 +103,10 @@ func (e *NoRunError) Error() string {
 	return fmt.Sprintf("no run %.80q (`claude-supervise fleet ps -a` lists the runs)", e.ID)
 }
 
-// ExitsWith is the exit code of a command line that cannot be meant.
-func (e *NoRunError) ExitsWith() int { return supervisor.ExitUsage }
+// Unwrap returns it as the page knows it; as that it is a command line that cannot be meant.
+func (e *NoRunError) Unwrap() error {
+	return &service.Refusal{Reason: service.NotThere, Text: e.Error()}
+}
 
 // A Fleet is one that this process can reach.
 type Fleet struct {
@@ -121,10 +164,11 @@ func (f Fleet) Again(ctx context.Context, run string, change func(*flow.Input)) 
 	if ctx.Err() == nil && (bound.Err() != nil || errors.As(err, &later)) {
 		return ErrNoWorker
 	}
-	var in flow.Input
+	var resumable flow.Resumable
 	if err == nil {
-		err = value.Get(&in)
+		err = value.Get(&resumable)
 	}
+	in := resumable.Input
 	if err != nil {
 		return fmt.Errorf("%s cannot be read: %w; nothing was changed", run, said(err))
 	}
@@ -162,7 +206,7 @@ func underWay(err error) bool {
 
 // Now has a run that waits to be tried again tried at once.
 func (f Fleet) Now(ctx context.Context, run, by string) error {
-	err := f.Client.SignalWorkflow(ctx, run, "", flow.SignalNow, by)
+	err := f.Client.SignalWorkflow(ctx, run, "", flow.SignalNow, flow.Now{By: by})
 	var gone *serviceerror.NotFound
 	if errors.As(err, &gone) {
 		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended"}
@@ -195,9 +239,14 @@ func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) 
 	return runs[:min(most, len(runs))], nil
 }
 
+// mostForeign is how many entries of a list may be of nobody with the key, before the rest is not looked at.
+const mostForeign = 10_000
+
 // list gives the runs that a query finds, no fewer than enough if there are as many.
 func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Listed, error) {
 	runs := []flow.Listed{}
+	var foreign []flow.Listed // that somebody without the key has put there, unless nothing opens
+	var unread error
 	known := map[string]bool{}                  // a run that was tried again has several workflows: the latest counts
 	size := int32(min(flow.MostListed, enough)) //nolint:gosec // a page has some hundred
 	for page := []byte(nil); ; {
@@ -213,38 +262,59 @@ func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Liste
 			}
 			known[id] = true
 			l, err := f.listed(w)
-			if err != nil {
-				return nil, err
+			switch {
+			case err == nil:
+				runs = append(runs, l)
+			case flow.IsRun(id):
+				unread = cmp.Or(unread, err)
+				foreign = append(foreign, endedFromOutside(flow.Listed{RunInfo: l.RunInfo}, "what lists have of it was not "+
+					"sealed for it by this fleet", w.GetStartTime().AsTime()))
 			}
-			runs = append(runs, l)
 		}
-		if page = list.GetNextPageToken(); len(page) == 0 || len(runs) >= enough {
-			return runs, nil
+		if page = list.GetNextPageToken(); len(page) > 0 && len(runs) < enough && len(foreign) < mostForeign {
+			continue
 		}
+		if len(runs) == 0 && unread != nil {
+			return nil, unread
+		}
+		return append(runs, foreign...), nil
 	}
 }
 
 // KeyOpens looks whether a run that the fleet has opens with this key: nobody else could read one that is sealed with
 // another. A fleet that has none yet takes any.
 func (f Fleet) KeyOpens(ctx context.Context) error {
-	_, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), 1)
+	list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: f.Namespace,
+		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), PageSize: 50})
+	if err != nil {
+		return fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
+	}
+	for _, w := range list.GetExecutions() {
+		if _, err = f.listed(w); err == nil {
+			return nil
+		}
+	}
 	return err
 }
 
 // listed gives what the workflow of a run has put into the lists.
 func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) {
 	began := w.GetStartTime().AsTime()
-	l := flow.Listed{RunView: view.RunView{ID: w.GetExecution().GetWorkflowId(), Status: flow.StatusQueued,
+	l := flow.Listed{RunInfo: flow.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: flow.StatusQueued,
 		Reason: "no worker has read it", StartedAt: began, Since: began}}
 	if memo := w.GetMemo().GetFields()[flow.MemoRun]; memo != nil {
-		if err := f.Converter.FromPayload(memo, &l); err != nil {
+		values := converter.WithDataConverterSerializationContext(f.Converter, converter.WorkflowSerializationContext{
+			Namespace: f.Namespace, WorkflowID: l.ID})
+		var told flow.Listed
+		if err := values.FromPayload(memo, &told); err != nil {
 			return l, fmt.Errorf("%s cannot be read: %w; is this the fleet's key?", l.ID, err)
 		}
+		l = told
 	}
 	switch w.GetStatus() {
 	case enums.WORKFLOW_EXECUTION_STATUS_FAILED, enums.WORKFLOW_EXECUTION_STATUS_TERMINATED,
 		enums.WORKFLOW_EXECUTION_STATUS_CANCELED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		l = endedFromOutside(l, w.GetStatus().String(), w.GetCloseTime().AsTime())
+		l = endedFromOutside(l, "its workflow was ended on the server: "+w.GetStatus().String(), w.GetCloseTime().AsTime())
 	}
 	return l, nil
 }
@@ -252,7 +322,7 @@ func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) 
 // endedFromOutside is a run whose workflow was ended by somebody with the server's own tools.
 func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
 	code := supervisor.ExitFailed
-	l.Status, l.Reason, l.Since = "failed", "its workflow was ended on the server: "+how, at
+	l.Status, l.Reason, l.Since = "failed", how, at
 	l.EndedAt, l.ExitCode = &at, &code
 	l.OpenQuestions, l.Questions, l.Worker = nil, nil, ""
 	return l
@@ -302,14 +372,15 @@ func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionVi
 		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
 			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt))
 		if err != nil || len(found) > 0 {
-			return named(found, id), err
+			return Named(found, id), err
 		}
 	}
 	open, err := f.Questions(ctx)
-	return named(open, id), err
+	return Named(open, id), err
 }
 
-func named(open []view.QuestionView, id string) (found []view.QuestionView) {
+// Named gives those of the open questions that an id can mean.
+func Named(open []view.QuestionView, id string) (found []view.QuestionView) {
 	for _, q := range open {
 		if q.ID == id || q.Run == id || q.RunName == id || q.Agent == id {
 			found = append(found, q)
@@ -325,8 +396,9 @@ func questionsOf(runs []flow.Listed, err error) ([]view.QuestionView, error) {
 	open := []view.QuestionView{}
 	for _, r := range runs {
 		for _, q := range r.Questions {
-			q.RunName = r.Name
-			open = append(open, q)
+			v := q.View()
+			v.RunName = r.Name
+			open = append(open, v)
 		}
 	}
 	slices.SortStableFunc(open, func(a, b view.QuestionView) int { return a.AskedAt.Compare(b.AskedAt) })
@@ -353,20 +425,51 @@ func (f Fleet) WhoseAnswer(ctx context.Context, question string) (*flow.Answer, 
 // What it returns without an error is kept, whatever dies.
 func (f Fleet) Answer(ctx context.Context, run string, a flow.Answer) (flow.Answered, error) {
 	var answered flow.Answered
-	err := f.update(ctx, run, flow.UpdateAnswer, a, &answered)
+	a.Mark = seal.Mark{ID: updateID(a.Question, a.By)}
+	err := f.update(ctx, "the answer", sdk.UpdateWorkflowOptions{WorkflowID: run, UpdateName: flow.UpdateAnswer,
+		UpdateID: a.ID, Args: []any{a}}, &answered)
+	if err == nil && answered.Update != "" && answered.Update != a.ID {
+		err = &UncertainError{Run: run, What: "the answer", Cause: errors.New("what the server has said of it was said of " +
+			"another")}
+	}
 	return answered, err
 }
 
 // Stop ends a run.
 func (f Fleet) Stop(ctx context.Context, run, by string) error {
-	return f.update(ctx, run, flow.UpdateStop, by, nil)
+	for tries := 0; ; tries++ {
+		d, err := f.Client.DescribeWorkflowExecution(ctx, run, "")
+		var none *serviceerror.NotFound
+		switch {
+		case errors.As(err, &none):
+			return &NoRunError{run}
+		case err != nil:
+			return fmt.Errorf("%s cannot be read: %w; nothing was stopped", run, said(err))
+		}
+		execution := d.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+		s := flow.Stop{By: by, Mark: seal.Mark{ID: updateID("stop", by), Execution: execution}}
+		err = f.update(ctx, "the stop", sdk.UpdateWorkflowOptions{WorkflowID: run, RunID: execution,
+			UpdateName: flow.UpdateStop, UpdateID: s.ID, Args: []any{s}}, nil)
+		var ended *RefusedError
+		if !errors.As(err, &ended) || ended.Kind != flow.ErrEnded || tries > 0 {
+			return err
+		} // its history began anew meanwhile, in another execution
+	}
 }
 
-// update says something to a run, and waits until it is done, or kept and not done within patience.
-func (f Fleet) update(ctx context.Context, run, name string, arg, result any) error {
+// updateID names an update: what is said twice with one name is done once. Nothing can be read from it.
+func updateID(what, by string) string {
+	sum := sha256.Sum256([]byte(what + "\x00" + by + "\x00" + rand.Text()))
+	return hex.EncodeToString(sum[:16])
+}
+
+// update says something to a run, and waits until it is done, or kept and not done within patience. An *UncertainError
+// says that it may still be done.
+func (f Fleet) update(ctx context.Context, what string, o sdk.UpdateWorkflowOptions, result any) error {
+	run := o.WorkflowID
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	handle, err := f.tells(bound, sdk.UpdateWorkflowOptions{WorkflowID: run, UpdateName: name, Args: []any{arg}})
+	handle, err := f.tells(bound, o)
 	late := func() bool { // the server may say it first
 		var cut *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
 		return ctx.Err() == nil && (errors.As(err, &cut) || errors.Is(err, context.DeadlineExceeded))
@@ -388,8 +491,12 @@ func (f Fleet) update(ctx context.Context, run, name string, arg, result any) er
 		return r
 	case errors.As(err, &gone):
 		return &RefusedError{Kind: flow.ErrEnded, Words: run + " has ended or does not exist; nothing was kept"}
-	case late(), errors.As(err, &later):
+	case late():
+		return &UncertainError{Run: run, What: what}
+	case errors.As(err, &later):
 		return ErrNoWorker
+	case err != nil && (away(err) || ctx.Err() != nil):
+		return &UncertainError{Run: run, What: what, Cause: said(err)}
 	}
 	return said(err)
 }

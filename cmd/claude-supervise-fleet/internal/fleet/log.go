@@ -14,7 +14,6 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
-	"claude-supervise/supervisor/view"
 )
 
 const (
@@ -66,7 +65,7 @@ func (f Fleet) Log(ctx context.Context, r LogReading) (run flow.Listed, err erro
 // look reads what there is of the log. id names the run as it was found the first time; a name may be another's later.
 func (l *logReader) look(ctx context.Context, id string, first bool) (run flow.Listed, over bool, err error) {
 	if run, err = l.fleet.Run(ctx, cmp.Or(id, l.Run)); err != nil {
-		return flow.Listed{RunView: view.RunView{ID: id}}, false, err
+		return flow.Listed{RunInfo: flow.RunInfo{ID: id}}, false, err
 	}
 	l.notes(run, first)
 	over, err = l.from(ctx, run)

@@ -12,13 +12,12 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 func TestALogIsFollowedWhileTheServerIsAway(t *testing.T) {
 	code := supervisor.ExitSuccess
-	queued := flow.Listed{RunView: view.RunView{ID: waitedFor, Status: "queued"}}
-	ended := flow.Listed{RunView: view.RunView{ID: waitedFor, Status: "succeeded", ExitCode: &code}}
+	queued := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "queued"}}
+	ended := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "succeeded", ExitCode: &code}}
 	for name, c := range map[string]struct {
 		server described
 		once   bool // it is not followed

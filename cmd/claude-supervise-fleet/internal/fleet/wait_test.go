@@ -18,7 +18,6 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 const waitedFor = "r-abcd1234"
@@ -79,7 +78,7 @@ func waits(ctx context.Context, server *described) (flow.Listed, error) {
 
 func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 	as := func(status supervisor.Status, worker string) flow.Listed {
-		return flow.Listed{RunView: view.RunView{ID: waitedFor, Status: status}, Worker: worker}
+		return flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: status}, Worker: worker}
 	}
 	code := supervisor.ExitPartial
 	ended := as("partial", "one")
@@ -114,7 +113,7 @@ func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 
 func TestWhoWaitsForARunThatGoesOnWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := described{t: t, as: []flow.Listed{{RunView: view.RunView{ID: waitedFor, Status: "running"}, Worker: "one"}}}
+		server := described{t: t, as: []flow.Listed{{RunInfo: flow.RunInfo{ID: waitedFor, Status: "running"}, Worker: "one"}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*lookMost)
 		defer cancel()
 		_, err := waits(ctx, &server)
@@ -127,7 +126,7 @@ func TestWhoWaitsForARunThatGoesOnWaits(t *testing.T) {
 // What each returns as an error ends the wait for all, and nothing is given after it: it is how one of many is enough.
 func TestTheWaitForManyRunsEndsWithTheFirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		going := flow.Listed{RunView: view.RunView{ID: waitedFor, Status: "running"}, Worker: "one"}
+		going := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "running"}, Worker: "one"}
 		code := supervisor.ExitSuccess
 		ended := going
 		ended.ExitCode = &code
@@ -180,8 +179,8 @@ func TestARunThatHasEndedIsGivenThoughTheTimeIsUp(t *testing.T) {
 	up := errors.New("the time is up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, up)
 	defer cancel()
-	going := flow.Listed{RunView: view.RunView{ID: waitedFor}}
-	ended := flow.Listed{RunView: view.RunView{ID: "r-ended000"}}
+	going := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor}}
+	ended := flow.Listed{RunInfo: flow.RunInfo{ID: "r-ended000"}}
 	var given []string
 	err := Fleet{Client: &described{t: t}}.Wait(ctx, []flow.Listed{going, ended}, func(l flow.Listed) (bool, error) {
 		given = append(given, l.ID)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/mock"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
@@ -37,7 +38,7 @@ func TestARunThatIsBegunAgainTakesTheNextEpochAndHasNotEnded(t *testing.T) {
 		t.Errorf("the attempts are %+v", s.attempts)
 	}
 	if waiting.ExitCode != nil || waiting.EndedAt != nil || waiting.Status != StatusQueued {
-		t.Errorf("meanwhile it is %+v", waiting.RunView)
+		t.Errorf("meanwhile it is %+v", waiting.RunInfo)
 	}
 }
 
@@ -50,6 +51,7 @@ func TestWhoeverBeginsARunAgainHandsItToItsOwnWorkflow(t *testing.T) {
 		own, begun = workflow.GetInfo(ctx).WorkflowExecution.ID, in
 		return Listed{}, nil
 	})
+	s.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: AgainID(id, 4)})
 	s.ExecuteWorkflow(AgainName, Input{Task: Task{Run: id}, Epoch: 4, Retry: true})
 	if err := s.GetWorkflowError(); err != nil {
 		t.Fatal(err)
@@ -69,7 +71,7 @@ func TestWhatWaitsToBeTriedAgainIsTriedNow(t *testing.T) {
 		}
 		return succeeded(a.Epoch)
 	})
-	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalNow, "ann") }, 300*time.Second)
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalNow, Now{By: "ann"}) }, 300*time.Second)
 	s.plays()
 	if len(begun) != 9 {
 		t.Fatalf("it is tried %d times", len(begun))

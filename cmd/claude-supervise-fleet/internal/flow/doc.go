@@ -32,8 +32,8 @@
 //
 // Workflow code is replayed against old histories: a run that is parked for months is decided about by the release of
 // the day, and while a fleet is upgraded two releases decide about the same runs. A change of what the workflow does,
-// or in which order, needs workflow.GetVersion, under a name that stays for ever. testdata has the histories of each
-// released version, a folder each, which a test replays; make fleet-histories VERSION=V records those of a release,
-// and make fleet-upgrade OLDER=COMMIT replaces the workers of an older build one by one. What the server limits, and
-// what a fleet does there, is in LIMITS.md.
+// or in which order, needs workflow.GetVersion, under a name that stays for ever. Nothing is decided by what a release
+// may show more of a run (told.go). testdata has the histories of each released version, a folder each, which a test
+// replays; make fleet-histories VERSION=V records those of a release, and make fleet-upgrade OLDER=COMMIT replaces the
+// workers of an older build one by one. What the server limits, and what a fleet does there, is in LIMITS.md.
 package flow

@@ -10,7 +10,6 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/view"
 )
 
 // What lists show of a run is bounded: a memo is in each answer of the server to a list, and a search attribute has at
@@ -40,9 +39,9 @@ func (r *run) listed() Listed {
 	l := Listed{Epoch: r.Epoch, Labels: r.Task.Labels, Notes: r.Seen.Notes, Questions: r.open(),
 		Answered: r.Answers[max(0, len(r.Answers)-maxAnswered):]}
 	if r.Seen.Run != nil {
-		l.RunView = *r.Seen.Run
+		l.RunInfo = *r.Seen.Run
 	} else {
-		l.RunView = view.RunView{ID: r.Task.Run, Name: r.Task.Name, StartedAt: r.Task.HandedIn}
+		l.RunInfo = RunInfo{ID: r.Task.Run, Name: r.Task.Name, StartedAt: r.Task.HandedIn}
 	}
 	l.SupervisorPID = 0 // on another machine
 	if r.ended == nil { // it may have been begun again
@@ -90,7 +89,7 @@ func (l Listed) bounded() Listed {
 	return l
 }
 
-func boundedAgents(all []view.AgentView) []view.AgentView {
+func boundedAgents(all []AgentInfo) []AgentInfo {
 	all = slices.Clone(all[:min(len(all), maxAgents)])
 	for i := range all {
 		all[i].Task = text.Line(all[i].Task, 200)
@@ -112,12 +111,12 @@ func (s Seen) Bounded() Seen {
 
 // fitting gives the questions that fit into so many bytes as JSON: all of them as they are if they do, else first
 // without what they are asked with, then with short texts, and then the first ones only. What is cut says so.
-func fitting(all []view.QuestionView, most int) []view.QuestionView {
+func fitting(all []QuestionInfo, most int) []QuestionInfo {
 	all = slices.Clone(all[:min(len(all), maxQuestions)])
-	for _, cut := range []func(*view.QuestionView){
-		func(*view.QuestionView) {},
-		func(q *view.QuestionView) { q.Context, q.Input = text.Line(q.Context, 500), nil },
-		func(q *view.QuestionView) {
+	for _, cut := range []func(*QuestionInfo){
+		func(*QuestionInfo) {},
+		func(q *QuestionInfo) { q.Context, q.Input = text.Line(q.Context, 500), nil },
+		func(q *QuestionInfo) {
 			q.Question, q.Task, q.Header = text.Line(q.Question, 1000), text.Line(q.Task, 1000), text.Line(q.Header, 100)
 			q.Options = slices.Clone(q.Options)
 			for i, o := range q.Options {
@@ -141,33 +140,72 @@ func fitting(all []view.QuestionView, most int) []view.QuestionView {
 	return all
 }
 
-func fits(all []view.QuestionView, most int) bool {
+func fits(all []QuestionInfo, most int) bool {
 	doc, err := json.Marshal(all)
 	return err != nil || len(doc) <= most // what cannot be marshaled is said where it is told
 }
 
+// changeShown marks in histories that the run is put into the lists after each change, without comparing how it looks
+// there: what looks the same to one release may differ to another, which shows more of a run.
+const changeShown = "shown after each change"
+
 // shows puts the run into the lists, where it has changed there.
 func (r *run) shows(ctx workflow.Context) {
 	l := r.listed()
-	phase := string(l.Status)
-	if !slices.Equal(l.OpenQuestions, r.lastOpen) || phase != r.lastPhase {
-		r.lastOpen, r.lastPhase = l.OpenQuestions, phase
+	ids, status := l.OpenQuestions, string(l.Status)
+	if r.showsEach {
+		ids = r.attributeIDs()
+	}
+	if !slices.Equal(ids, r.lastOpen) || status != r.lastPhase {
+		r.lastOpen, r.lastPhase = ids, status
 		open := attributeOpen.ValueUnset()
-		if len(l.OpenQuestions) > 0 {
-			open = attributeOpen.ValueSet(l.OpenQuestions)
+		if len(ids) > 0 {
+			open = attributeOpen.ValueSet(ids)
 		}
-		if err := workflow.UpsertTypedSearchAttributes(ctx, open, attributeStatus.ValueSet(phase)); err != nil {
+		if err := workflow.UpsertTypedSearchAttributes(ctx, open, attributeStatus.ValueSet(status)); err != nil {
 			r.log.Error("search attributes", "error", err)
 		}
 	}
-	doc, err := json.Marshal(l)
-	if err != nil || string(doc) == r.lastMemo {
+	if !r.hasChanged(l) {
 		return
 	}
-	r.lastMemo = string(doc)
 	if err := workflow.UpsertMemo(ctx, map[string]any{MemoRun: l}); err != nil {
 		r.log.Error("memo", "error", err)
 	}
+}
+
+// hasChanged reports whether the memo is to be set, once after each change.
+func (r *run) hasChanged(l Listed) bool {
+	if r.showsEach {
+		changed := r.changed
+		r.changed = false
+		return changed
+	}
+	doc, err := frozen(l)
+	if err != nil || string(doc) == r.lastMemo {
+		return false
+	}
+	r.lastMemo = string(doc)
+	return true
+}
+
+// frozen returns what is compared in histories from before changeShown: all that lists showed then, and nothing that
+// they show since.
+func frozen(l Listed) ([]byte, error) { return json.Marshal(l) }
+
+// maxIDs is how many bytes the ids of open questions have in the search attribute, which takes 2 KiB as JSON.
+const maxIDs = 1500
+
+// attributeIDs returns the ids of open questions as they are looked up: as many as there is room for, by the ids alone.
+func (r *run) attributeIDs() (ids []string) {
+	size := 0
+	for _, q := range r.open() {
+		if size += len(q.ID) + len(`"",`); size > maxIDs || len(ids) == maxQuestions {
+			break
+		}
+		ids = append(ids, q.ID)
+	}
+	return ids
 }
 
 func joined(words []string) string { return strings.Join(words, ", ") }

@@ -5,31 +5,29 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"claude-supervise/supervisor/view"
 )
 
 // Whatever a run asks, and however much, a list and what a worker tells have room for it: a server fails a workflow whose
 // memo or search attribute is too large, again and again.
 func TestWhatIsListedOfARunHasRoom(t *testing.T) {
 	long := strings.Repeat("what it is about \x1b\n", 300)
-	questions := make([]view.QuestionView, 300)
+	questions := make([]QuestionInfo, 300)
 	options, err := json.Marshal([]map[string]string{{"label": "A", "description": long, "preview": long}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range questions {
-		questions[i] = view.QuestionView{ID: fmt.Sprintf("q-%06d", i), Question: long, Context: long, Header: long, Task: long,
+		questions[i] = QuestionInfo{ID: fmt.Sprintf("q-%06d", i), Question: long, Context: long, Header: long, Task: long,
 			AllowRule: long, Input: json.RawMessage(`{"content":"` + strings.Repeat("x", 10_000) + `"}`)}
 		if err := json.Unmarshal(options, &questions[i].Options); err != nil {
 			t.Fatal(err)
 		}
 	}
-	agents := make([]view.AgentView, 1000)
+	agents := make([]AgentInfo, 1000)
 	for i := range agents {
-		agents[i] = view.AgentView{ID: fmt.Sprintf("a-%06d", i), Task: long, Reason: long}
+		agents[i] = AgentInfo{ID: fmt.Sprintf("a-%06d", i), Task: long, Reason: long}
 	}
-	seen := Seen{Run: &view.RunView{ID: id, Status: "running", Agents: agents}, Questions: questions}
+	seen := Seen{Run: &RunInfo{ID: id, Status: "running", Agents: agents}, Questions: questions}
 	for name, bounded := range map[string]Seen{"from a worker": seen.Bounded(), "as it is": seen} {
 		if doc, err := json.Marshal(bounded); name == "from a worker" && (err != nil || len(doc) > 512<<10) {
 			t.Errorf("a worker tells %d bytes, %v", len(doc), err)
@@ -52,7 +50,7 @@ func TestWhatIsListedOfARunHasRoom(t *testing.T) {
 	if questions[0].Question != long || agents[0].Task != long || questions[0].Options[0].Preview != long {
 		t.Error("what was given is changed")
 	}
-	few := []view.QuestionView{{ID: "q-1", Question: "Which?", Context: long, Input: json.RawMessage(`{}`)}}
+	few := []QuestionInfo{{ID: "q-1", Question: "Which?", Context: long, Input: json.RawMessage(`{}`)}}
 	if kept := (Seen{Questions: few}).Bounded().Questions[0]; kept.Context != long || kept.Input == nil {
 		t.Error("what has room is cut")
 	}

@@ -18,11 +18,15 @@ func TestStoredHistoriesAreReplayed(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
-			r := worker.NewWorkflowReplayer()
-			r.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowName})
-			if err := r.ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
+			if err := replayer().ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+func replayer() worker.WorkflowReplayer {
+	r := worker.NewWorkflowReplayer()
+	r.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowName})
+	return r
 }

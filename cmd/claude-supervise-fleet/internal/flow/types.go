@@ -2,14 +2,16 @@ package flow
 
 import (
 	"cmp"
+	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 // Names that a server and its histories keep: they may be added to, never changed.
@@ -21,12 +23,12 @@ const (
 	GiveBack     = "claude-supervise.give-back" // has a worker give a run back; on the queue of that worker
 	AgainName    = "claude-supervise.again"     // the workflow that begins an ended run again: Input
 	SignalSeen   = "seen"                       // a worker to the workflow: Seen
-	SignalNow    = "now"                        // what waits to be tried again is tried now: by whom
+	SignalNow    = "now"                        // what waits to be tried again is tried now: Now
 	UpdateAnswer = "answer"                     // Answer to Answered
-	UpdateStop   = "stop"                       // by whom
+	UpdateStop   = "stop"                       // Stop
 	UpdateWait   = "wait"                       // ends when the run has ended or is parked: Listed; of old clients
 	QueryRun     = "run"                        // Listed
-	QueryInput   = "input"                      // Input: with what the run would be begun again
+	QueryInput   = "input"                      // Resumable: with what the run would be begun again
 	MemoRun      = "run"                        // Listed, in lists
 
 	// Search attributes. They are not encrypted: they hold words of ours and ids, never what was written by anybody.
@@ -41,6 +43,8 @@ const (
 	ErrEnded      = "ended"       // the run has ended
 	ErrRefused    = "refused"     // the run did not take the answer: the question stays open
 	ErrNever      = "never"       // of Supervise: no worker can do this task, and why
+	ErrHad        = "had"         // of Supervise: the epoch was had before; details: the last one that was
+	ErrForeign    = "foreign"     // what was said was not said to this run, or was said before
 )
 
 // BaseQueue is the task queue of workflows, and of runs without labels.
@@ -87,6 +91,8 @@ type Attempt struct {
 
 // An Outcome says how a worker left a run.
 type Outcome struct {
+	seal.Mark `json:"-"`
+
 	Seen Seen `json:"seen"`
 	Code int  `json:"code"`           // as `claude-supervise run` exits
 	Back bool `json:"back,omitempty"` // the worker leaves: somebody else is to go on
@@ -95,19 +101,24 @@ type Outcome struct {
 
 // Seen is what a worker sees of a run.
 type Seen struct {
-	Epoch     int                 `json:"epoch"`
-	Worker    string              `json:"worker"` // its name, for people
-	Queue     string              `json:"queue"`  // where it takes answers
-	Commit    string              `json:"commit,omitempty"`
-	Run       *view.RunView       `json:"run,omitempty"`
-	Questions []view.QuestionView `json:"questions,omitempty"` // that are open, and in a snapshot that is safe
-	Notes     []string            `json:"notes,omitempty"`     // what a person should know of it
-	Kept      string              `json:"kept,omitempty"`      // the newest snapshot in the blob store (later: higher)
-	Left      int                 `json:"left,omitempty"`      // as the supervisor exited that has parked it; 0: none has
+	seal.Mark `json:"-"`
+
+	Seq       int            `json:"seq,omitempty"` // of what is told in an epoch, from 1; 0: it is not counted
+	Epoch     int            `json:"epoch"`
+	Worker    string         `json:"worker"` // its name, for people
+	Queue     string         `json:"queue"`  // where it takes answers
+	Commit    string         `json:"commit,omitempty"`
+	Run       *RunInfo       `json:"run,omitempty"`
+	Questions []QuestionInfo `json:"questions,omitempty"` // that are open, and in a snapshot that is safe
+	Notes     []string       `json:"notes,omitempty"`     // what a person should know of it
+	Kept      string         `json:"kept,omitempty"`      // the newest snapshot in the blob store (later: higher)
+	Left      int            `json:"left,omitempty"`      // as the supervisor exited that has parked it; 0: none has
 }
 
 // An Answer is what a person answers to a question.
 type Answer struct {
+	seal.Mark `json:"-"` // ID: of the update
+
 	Question string    `json:"question"`
 	Text     string    `json:"text"`
 	Skip     bool      `json:"skip,omitempty"`
@@ -117,9 +128,34 @@ type Answer struct {
 	At       time.Time `json:"at"`
 }
 
+// A Stop ends a run. As JSON it is who wants that.
+type Stop struct {
+	seal.Mark        // ID: of the update; Execution: of the run
+	By        string // for people
+}
+
+// MarshalJSON returns who wants it.
+func (s Stop) MarshalJSON() ([]byte, error) { return json.Marshal(s.By) }
+
+// UnmarshalJSON reads who wants it.
+func (s *Stop) UnmarshalJSON(doc []byte) error { return json.Unmarshal(doc, &s.By) }
+
+// A Now has what waits to be tried again tried at once. As JSON it is who wants that.
+type Now struct {
+	seal.Mark
+	By string
+}
+
+// MarshalJSON returns who wants it.
+func (n Now) MarshalJSON() ([]byte, error) { return json.Marshal(n.By) }
+
+// UnmarshalJSON reads who wants it.
+func (n *Now) UnmarshalJSON(doc []byte) error { return json.Unmarshal(doc, &n.By) }
+
 // Answered says what became of an answer.
 type Answered struct {
-	Given bool `json:"given"` // to the run, by the worker that has it; else it is kept until one has it
+	Given  bool   `json:"given"`            // to the run, by the worker that has it; else it is kept until one has it
+	Update string `json:"update,omitempty"` // whose result this is
 }
 
 // A Delivery is an answer on its way to the worker that has the run.
@@ -142,6 +178,32 @@ type GivingBack struct {
 	Epoch int    `json:"epoch"`
 }
 
+// ForRun names the run that it is of.
+func (a Attempt) ForRun() string { return a.Task.Run }
+
+// ForRun names the run that it is of; "": it says nothing of one yet.
+func (o Outcome) ForRun() string { return o.Seen.ForRun() }
+
+// ForRun names the run that it is of; "": it says nothing of one yet.
+func (s Seen) ForRun() string {
+	if s.Run == nil {
+		return ""
+	}
+	return s.Run.ID
+}
+
+// ForRun names the run that it is of.
+func (d Delivery) ForRun() string { return d.Run }
+
+// ForRun names the run that it is of.
+func (s Stopping) ForRun() string { return s.Run }
+
+// ForRun names the run that it is of.
+func (g GivingBack) ForRun() string { return g.Run }
+
+// ForRun names the run that it is of.
+func (l Listed) ForRun() string { return l.ID }
+
 var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
 
 // IsRun reports whether a text is the id of a run, and so no path and no part of a query.
@@ -149,7 +211,7 @@ func IsRun(id string) bool { return runID.MatchString(id) }
 
 // Listed is a run as lists of the fleet have it. It is bounded (listed.go).
 type Listed struct {
-	view.RunView
+	RunInfo
 	Worker string   `json:"worker"` // "": none has it
 	Queue  string   `json:"queue"`  // that only this worker reads
 	Epoch  int      `json:"epoch"`
@@ -157,8 +219,17 @@ type Listed struct {
 	Notes  []string `json:"notes"`
 	Left   int      `json:"left,omitempty"` // as the supervisor exited that has parked it; 0: it is not parked
 
-	Questions []view.QuestionView `json:"questions"`
-	Answered  []Answer            `json:"answered"` // the latest answers that were acknowledged
+	Questions []QuestionInfo `json:"questions"`
+	Answered  []Answer       `json:"answered"` // the latest answers that were acknowledged
+}
+
+// Agent returns an agent of the run by its id; false if lists have none of that id.
+func (l Listed) Agent(id string) (AgentInfo, bool) {
+	at := slices.IndexFunc(l.Agents, func(a AgentInfo) bool { return a.ID == id })
+	if at < 0 {
+		return AgentInfo{}, false
+	}
+	return l.Agents[at], true
 }
 
 // Parked reports whether no worker has the run, for it waits for an answer.

@@ -13,7 +13,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 // An Input begins the workflow of a run, or goes on with it: after an earlier one has ended, or has a long history.
@@ -29,6 +28,13 @@ type Input struct {
 	Closed  map[string]string `json:"closed,omitempty"`  // questions that were answered on a worker, and by whom
 }
 
+// ForRun names the run that it is of.
+func (in Input) ForRun() string { return in.Task.Run }
+
+// A Resumable is the Input with which a run would be begun again, and no Input: nothing is begun with what a workflow
+// was asked for.
+type Resumable struct{ Input }
+
 // Again is how long a run waits before it is tried again where a worker could not have it, at first and at most.
 const (
 	againFirst = 2 * time.Second
@@ -42,17 +48,22 @@ const tooLong = 10 * 365 * 24 * time.Hour
 type run struct {
 	Input
 	log       log.Logger
-	held      bool            // a worker has it
-	refused   map[string]bool // answers that the run has not taken
-	handed    map[string]bool // answers that the worker of this epoch has given to the run
-	closed    map[string]int  // of Closed, in which epoch the question was found to be answered
-	fresh     bool            // an answer has come that no attempt was given
-	stopping  string          // who wants its end
-	renewing  bool            // its history is long: the worker that has it was asked to give it back
-	now       bool            // what waits to be tried again is tried now
-	reason    string          // why it waits, where no worker says it
+	held      bool                // a worker has it
+	refused   map[string]bool     // answers that the run has not taken
+	handed    map[string]bool     // answers that the worker of this epoch has given to the run
+	closed    map[string]int      // of Closed, in which epoch the question was found to be answered
+	fresh     bool                // an answer has come that no attempt was given
+	stopping  string              // who wants its end
+	cancel    workflow.CancelFunc // of the present attempt; nil: there was none
+	renewing  bool                // its history is long: the worker that has it was asked to give it back
+	now       bool                // what waits to be tried again is tried now
+	reason    string              // why it waits, where no worker says it
 	since     time.Time
 	ended     *int // exit code
+	showsEach bool // changeShown
+	bound     bool // changeBound
+	told      int  // Seen.Seq of what was told last in this epoch
+	changed   bool // since it was put into the lists
 	lastOpen  []string
 	lastPhase string
 	lastMemo  string
@@ -62,6 +73,8 @@ type run struct {
 func Run(ctx workflow.Context, in Input) (Listed, error) {
 	r := &run{Input: in, log: workflow.GetLogger(ctx), refused: map[string]bool{}, handed: map[string]bool{},
 		closed: map[string]int{}, since: workflow.Now(ctx)}
+	r.showsEach = workflow.GetVersion(ctx, changeShown, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	r.bound = workflow.GetVersion(ctx, changeBound, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 	if in.Seen.Run != nil && in.Seen.Run.EndedAt != nil {
 		r.Revive = in.Epoch
 	}
@@ -100,19 +113,27 @@ func Run(ctx workflow.Context, in Input) (Listed, error) {
 // attempt has a worker supervise the run, until it has left it or is not heard of.
 func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	r.Epoch++
-	r.fresh, r.handed = false, map[string]bool{}
+	r.fresh, r.handed, r.told = false, map[string]bool{}, 0
 	if r.Epoch > 1 || r.Seen.Run != nil {
 		r.waits(ctx, "it waits for a worker"+r.labels()+" to continue with it")
 	}
 	var out Outcome
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	attempted, cancel := workflow.WithCancel(ctx)
+	defer cancel()
+	r.cancel = cancel
+	err := workflow.ExecuteActivity(workflow.WithActivityOptions(attempted, workflow.ActivityOptions{
 		TaskQueue: Queue(r.Task.Labels), HeartbeatTimeout: r.Task.Lease, StartToCloseTimeout: tooLong,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("epoch %d", r.Epoch),
 	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry,
 		Revive: r.Revive, Kept: r.Seen.Kept}).Get(ctx, &out)
 	r.held = false
+	if err == nil && r.bound && !out.isOf(r.Epoch) {
+		err = errOtherEpoch
+	}
 	var failed *temporal.ApplicationError
 	switch {
+	case r.stopping != "" && temporal.IsCanceledError(err): // takeStop
+		return nil
 	case err == nil && out.Full:
 		r.Epoch-- // it was not begun
 		return nil
@@ -137,6 +158,13 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		r.note(fmt.Sprintf("worker %s was not heard from: the run continues from its last snapshot (epoch %d); a turn that "+
 			"was under way is done again", r.Seen.Worker, r.Epoch+1))
 		*again = againFirst
+		return nil
+	case errors.As(err, &failed) && failed.Type() == ErrHad:
+		var last int
+		if failed.Details(&last) == nil {
+			r.Epoch = max(r.Epoch, last) // whoever resumes the run begins after it
+		}
+		r.ends(ctx, supervisor.ExitFailed, failed.Message())
 		return nil
 	case errors.As(err, &failed) && failed.Type() == ErrNever:
 		r.ends(ctx, supervisor.ExitFailed, failed.Message())
@@ -193,6 +221,12 @@ func (r *run) listens(ctx workflow.Context) error {
 			if s.Epoch != r.Epoch || r.ended != nil || r.Parked {
 				continue
 			}
+			if r.bound && r.isRepeated(s) {
+				if r.held { // what is repeated makes the history long, too
+					r.renews(ctx)
+				}
+				continue
+			}
 			r.held = true
 			r.sees(ctx, s)
 			r.shows(ctx)
@@ -200,12 +234,18 @@ func (r *run) listens(ctx workflow.Context) error {
 		}
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		for now := workflow.GetSignalChannel(ctx, SignalNow); now.Receive(ctx, nil); {
-			r.now = true
+		for now := workflow.GetSignalChannel(ctx, SignalNow); ; {
+			var n Now
+			if more := now.Receive(ctx, &n); !more {
+				return
+			}
+			if !r.bound || !n.Old {
+				r.now = true
+			}
 		}
 	})
 	return errors.Join(
-		workflow.SetQueryHandler(ctx, QueryInput, func() (Input, error) { return r.Input, nil }),
+		workflow.SetQueryHandler(ctx, QueryInput, func() (Resumable, error) { return Resumable{r.Input}, nil }),
 		workflow.SetQueryHandler(ctx, QueryRun, func() (Listed, error) { return r.listed(), nil }),
 		workflow.SetUpdateHandler(ctx, UpdateWait, func(ctx workflow.Context) (Listed, error) {
 			err := workflow.Await(ctx, func() bool { return r.ended != nil || r.Parked || r.renewing })
@@ -217,12 +257,7 @@ func (r *run) listens(ctx workflow.Context) error {
 		workflow.SetUpdateHandlerWithOptions(ctx, UpdateAnswer, r.takeAnswer,
 			workflow.UpdateHandlerOptions{Validator: r.mayAnswer}),
 		workflow.SetUpdateHandlerWithOptions(ctx, UpdateStop, r.takeStop,
-			workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, _ string) error {
-				if r.ended != nil {
-					return refusal(ErrEnded, "%s has ended; there is nothing to stop", r.Task.Run)
-				}
-				return nil
-			}}),
+			workflow.UpdateHandlerOptions{Validator: r.mayStop}),
 	)
 }
 
@@ -242,7 +277,7 @@ func (r *run) sees(ctx workflow.Context, s Seen) {
 	s.Kept = cmp.Or(s.Kept, r.Seen.Kept)
 	s.Notes = slices.Concat(r.Seen.Notes, s.Notes)
 	s.Notes = s.Notes[max(0, len(s.Notes)-maxNotes):] // nobody is shown more
-	r.Seen, r.reason = s, ""
+	r.Seen, r.reason, r.changed = s, "", true
 }
 
 // reopens takes it back that questions were answered on a worker, where the run has gone on elsewhere from before that:
@@ -268,8 +303,8 @@ func (r *run) note(text string) {
 }
 
 // open gives the questions that can be answered.
-func (r *run) open() []view.QuestionView {
-	var open []view.QuestionView
+func (r *run) open() []QuestionInfo {
+	var open []QuestionInfo
 	if r.ended != nil {
 		return nil
 	}
@@ -281,8 +316,26 @@ func (r *run) open() []view.QuestionView {
 	return open
 }
 
+// mayStop lets a stop in that was said to this execution of the run, once.
+func (r *run) mayStop(ctx workflow.Context, s Stop) error {
+	switch {
+	case r.ended != nil:
+		return refusal(ErrEnded, "%s has ended; there is nothing to stop", r.Task.Run)
+	case s.Old:
+		return refusal(ErrForeign, "the stop does not say which run it is for: the program that sent it is of an earlier "+
+			"build; install claude-supervise-fleet of the workers' build, and try again. Nothing was stopped")
+	case s.Execution != workflow.GetInfo(ctx).WorkflowExecution.RunID, s.ID != workflow.GetCurrentUpdateInfo(ctx).ID:
+		return refusal(ErrForeign, "the stop was not said to this run of %s, or was said before: nothing was stopped",
+			r.Task.Run)
+	}
+	return nil
+}
+
 // mayAnswer lets the first answer to an open question in.
-func (r *run) mayAnswer(_ workflow.Context, a Answer) error {
+func (r *run) mayAnswer(ctx workflow.Context, a Answer) error {
+	if !a.Old && a.ID != workflow.GetCurrentUpdateInfo(ctx).ID {
+		return refusal(ErrForeign, "the answer to %s was said before: nothing was kept", a.Question)
+	}
 	if before := r.answer(a.Question); before != nil {
 		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("%s was answered before, by %s at %s: %s", a.Question,
 			before.By, before.At.UTC().Format(time.RFC3339), before.Text), ErrTaken, nil, *before)
@@ -318,10 +371,10 @@ func (r *run) hasRoomFor(a Answer) error {
 // takeAnswer keeps an answer, and gives it to the worker that has the run.
 func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 	r.Answers = append(r.Answers, a)
-	r.fresh = true
+	r.fresh, r.changed = true, true
 	if !r.held {
 		r.shows(ctx)
-		return Answered{}, nil
+		return Answered{Update: a.ID}, nil
 	}
 	epoch := r.Epoch
 	sent, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -336,7 +389,7 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 	if !giving.IsReady() {
 		cancel() // whoever has the run next is given it
 		r.shows(ctx)
-		return Answered{}, nil
+		return Answered{Update: a.ID}, nil
 	}
 	err := giving.Get(ctx, nil)
 	var no *temporal.ApplicationError
@@ -350,7 +403,7 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 		return Answered{}, refusal(no.Type(), "%s", no.Message())
 	}
 	r.shows(ctx)
-	return Answered{Given: err == nil}, nil
+	return Answered{Given: err == nil, Update: a.ID}, nil
 }
 
 func (r *run) forget(question string) {
@@ -360,13 +413,21 @@ func (r *run) forget(question string) {
 			kept = append(kept, a)
 		}
 	}
-	r.Answers = kept
+	r.Answers, r.changed = kept, true
 }
 
-// takeStop ends the run: on the worker that has it, or here. It waits for neither.
-func (r *run) takeStop(ctx workflow.Context, by string) error {
+// changeStop marks in histories that a stop ends a run which no worker has spoken of yet. Before, it was lost.
+const changeStop = "stop of a queued run"
+
+// takeStop ends the run: on the worker that has it, or here. It waits for neither. A worker that has begun with the
+// run, and has not said so yet, loses it: it ends the agents at its next heartbeat.
+func (r *run) takeStop(ctx workflow.Context, s Stop) error {
+	by := s.By
 	r.stopping = by
 	if !r.held {
+		if workflow.GetVersion(ctx, changeStop, workflow.DefaultVersion, 1) != workflow.DefaultVersion && r.cancel != nil {
+			r.cancel()
+		}
 		return nil
 	}
 	epoch := r.Epoch
@@ -381,12 +442,12 @@ func (r *run) takeStop(ctx workflow.Context, by string) error {
 
 // waits says why no worker has the run.
 func (r *run) waits(ctx workflow.Context, why string) {
-	r.held, r.reason, r.since = false, why, workflow.Now(ctx)
+	r.held, r.reason, r.since, r.changed = false, why, workflow.Now(ctx), true
 	r.shows(ctx)
 }
 
 // ends ends the run. A reason is given where no worker has said one.
 func (r *run) ends(ctx workflow.Context, code int, reason string) {
-	r.ended, r.reason, r.since = &code, reason, workflow.Now(ctx)
+	r.ended, r.reason, r.since, r.changed = &code, reason, workflow.Now(ctx), true
 	r.shows(ctx)
 }

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,14 +12,15 @@ import (
 	"github.com/stretchr/testify/mock"
 	enums "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
 )
 
 // A stage is a server without a server, and workers that do what a test says.
@@ -27,11 +29,25 @@ type stage struct {
 	t        *testing.T
 	attempts []Attempt
 	given    []Answer
+	key      *seal.Key
+}
+
+// values converts what is of a workflow.
+func (s *stage) values(workflow string) converter.DataConverter {
+	return converter.WithDataConverterSerializationContext(s.key.Converter(), converter.WorkflowSerializationContext{
+		Namespace: "default-test-namespace", WorkflowID: workflow})
 }
 
 func onStage(t *testing.T, supervises func(context.Context, Attempt) (Outcome, error)) *stage {
 	var suite testsuite.WorkflowTestSuite
 	s := &stage{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment(), t: t}
+	key, err := seal.MakeKey(filepath.Join(t.TempDir(), "fleet.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.key = key
+	s.SetDataConverter(key.Converter())
+	s.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: id})
 	s.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	s.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowName})
 	s.RegisterActivityWithOptions(func(ctx context.Context, a Attempt) (Outcome, error) {
@@ -66,19 +82,33 @@ func (s *stage) plays() Listed {
 func (s *stage) answers(after time.Duration, question, text, by string) *error {
 	became := new(error)
 	s.RegisterDelayedCallback(func() {
-		s.UpdateWorkflow(UpdateAnswer, by, &testsuite.TestUpdateCallback{
-			OnAccept:   func() {},
-			OnReject:   func(err error) { *became = err },
-			OnComplete: func(_ any, err error) { *became = err },
-		}, Answer{Question: question, Text: text, By: by})
+		s.UpdateWorkflow(UpdateAnswer, by+question, whatBecame(became), Answer{Mark: seal.Mark{ID: by + question},
+			Question: question, Text: text, By: by})
 	}, after)
 	return became
 }
 
+// stops stops the run after a while, and returns what became of that.
+func (s *stage) stops(after time.Duration, said Stop) *error {
+	became := new(error)
+	s.RegisterDelayedCallback(func() { s.UpdateWorkflow(UpdateStop, "by ann", whatBecame(became), said) }, after)
+	return became
+}
+
+// execution is what the test environment calls that of a workflow.
+const execution = "default-test-run-id"
+
+var stop = Stop{By: "ann", Mark: seal.Mark{ID: "by ann", Execution: execution}}
+
+func whatBecame(became *error) *testsuite.TestUpdateCallback {
+	return &testsuite.TestUpdateCallback{OnAccept: func() {}, OnReject: func(err error) { *became = err },
+		OnComplete: func(_ any, err error) { *became = err }}
+}
+
 func seen(epoch int, status supervisor.Status, questions ...string) Seen {
-	s := Seen{Epoch: epoch, Worker: "one", Queue: "q", Run: &view.RunView{ID: id, Status: status}}
+	s := Seen{Epoch: epoch, Worker: "one", Queue: "q", Run: &RunInfo{ID: id, Status: status}}
 	for _, q := range questions {
-		s.Questions = append(s.Questions, view.QuestionView{ID: q, Run: id})
+		s.Questions = append(s.Questions, QuestionInfo{ID: q, Run: id})
 	}
 	return s
 }
@@ -104,7 +134,7 @@ func TestARunThatAWorkerHadNoRoomForIsNotBegun(t *testing.T) {
 		}
 		if !turned {
 			turned = true
-			return Outcome{Full: true}, nil
+			return Outcome{Full: true, Seen: Seen{Epoch: 1}}, nil
 		}
 		return succeeded(a.Epoch)
 	})
@@ -220,11 +250,11 @@ func TestARunThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 
 func TestAParkedRunIsStoppedWithoutAWorker(t *testing.T) {
 	s := onStage(t, func(_ context.Context, _ Attempt) (Outcome, error) { return parked(1, "q-1") })
-	s.RegisterDelayedCallback(func() {
-		s.UpdateWorkflow(UpdateStop, "", &testsuite.TestUpdateCallback{
-			OnAccept: func() {}, OnReject: func(err error) { t.Error(err) }, OnComplete: func(any, error) {}}, "ann")
-	}, time.Hour)
+	stopped := s.stops(time.Hour, stop)
 	l := s.plays()
+	if *stopped != nil {
+		t.Error(*stopped)
+	}
 	if *l.ExitCode != supervisor.ExitStopped || l.Status != "stopped" || len(s.attempts) != 1 || len(l.OpenQuestions) != 0 {
 		t.Errorf("it is %+v after %d attempts", l, len(s.attempts))
 	}
@@ -320,7 +350,7 @@ func TestALongHistoryBeginsAnew(t *testing.T) {
 			t.Fatalf("it ends: %v", err)
 		}
 		var in Input
-		if err := converter.GetDefaultDataConverter().FromPayloads(anew.Input, &in); err != nil {
+		if err := s.values(id).FromPayloads(anew.Input, &in); err != nil {
 			t.Fatal(err)
 		}
 		if in.Epoch != 1 || in.Parked || in.Task.Prompt != "do it" {

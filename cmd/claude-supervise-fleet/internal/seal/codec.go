@@ -11,48 +11,36 @@ import (
 // encoding is what a sealed payload calls its form.
 const encoding = "binary/claude-supervise-fleet"
 
-// Converter gives what turns arguments and results into payloads that only the fleet's key opens. Errors are sealed by
-// the failure converter that is built on it.
+// Converter returns what turns arguments and results into payloads that only the fleet's key opens, each as what it was
+// sealed for (binding.go).
 func (k *Key) Converter() converter.DataConverter {
-	return converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{k})
+	return &boundConverter{DataConverter: converter.GetDefaultDataConverter(), key: k}
 }
 
-// Codec gives what seals and opens payloads.
-func (k *Key) Codec() converter.PayloadCodec { return codec{k} }
+// Opened opens a payload whatever it is for, as for a tool that shows a history.
+func (k *Key) Opened(sealed *commonpb.Payload) (*commonpb.Payload, error) { return k.open(sealed) }
 
-type codec struct{ *Key }
-
-// Encode seals payloads.
-func (c codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	sealed := make([]*commonpb.Payload, len(payloads))
-	for i, p := range payloads {
-		plain, err := proto.Marshal(p)
-		if err != nil {
-			return nil, err
-		}
-		sealed[i] = &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encoding)},
-			Data:     c.payloads.Seal(nil, nil, plain, []byte(encoding)),
-		}
+// seal seals a payload.
+func (k *Key) seal(plain *commonpb.Payload) (*commonpb.Payload, error) {
+	content, err := proto.Marshal(plain)
+	if err != nil {
+		return nil, err
 	}
-	return sealed, nil
+	return &commonpb.Payload{
+		Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encoding)},
+		Data:     k.payloads.Seal(nil, nil, content, []byte(encoding)),
+	}, nil
 }
 
-// Decode opens payloads. One that was not sealed is refused: anybody who reaches the server can have put it there.
-func (c codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	opened := make([]*commonpb.Payload, len(payloads))
-	for i, p := range payloads {
-		if string(p.GetMetadata()[converter.MetadataEncoding]) != encoding {
-			return nil, fmt.Errorf("it was not sealed by a fleet (it is %q)", p.GetMetadata()[converter.MetadataEncoding])
-		}
-		plain, err := c.payloads.Open(nil, nil, p.GetData(), []byte(encoding))
-		if err != nil {
-			return nil, fmt.Errorf("it was not sealed with this fleet's key: %w", err)
-		}
-		opened[i] = &commonpb.Payload{}
-		if err := proto.Unmarshal(plain, opened[i]); err != nil {
-			return nil, err
-		}
+// open opens a payload. One that was not sealed is refused: anybody who reaches the server can have put it there.
+func (k *Key) open(sealed *commonpb.Payload) (*commonpb.Payload, error) {
+	if is := sealed.GetMetadata()[converter.MetadataEncoding]; string(is) != encoding {
+		return nil, fmt.Errorf("it was not sealed by a fleet (it is %q)", is)
 	}
-	return opened, nil
+	content, err := k.payloads.Open(nil, nil, sealed.GetData(), []byte(encoding))
+	if err != nil {
+		return nil, fmt.Errorf("it was not sealed with this fleet's key: %w", err)
+	}
+	plain := &commonpb.Payload{}
+	return plain, proto.Unmarshal(content, plain)
 }

@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"filippo.io/age"
 )
@@ -23,6 +25,26 @@ type Key struct {
 	identity *age.X25519Identity
 	payloads cipher.AEAD
 	files    []byte // authenticates snapshots
+	bound    bool   // it opens only what says what it is for (binding.go)
+}
+
+// onlyBound is the line in the file of a key that opens nothing of builds which did not say what a payload is for.
+const onlyBound = "# only-bound"
+
+// boundSince is when such builds ended: a key that age-keygen has made later opens nothing of theirs either.
+var boundSince = time.Date(2026, time.December, 1, 0, 0, 0, 0, time.UTC)
+
+// opensOnlyBound reports whether the file of a key says so.
+func opensOnlyBound(file []byte) bool {
+	for line := range strings.Lines(string(file)) {
+		line = strings.TrimSpace(line)
+		made, dated := strings.CutPrefix(line, "# created: ") // as age-keygen writes it
+		at, err := time.Parse(time.RFC3339, made)
+		if line == onlyBound || dated && err == nil && !at.Before(boundSince) {
+			return true
+		}
+	}
+	return false
 }
 
 // ErrNoKey means that there is no file of a key.
@@ -52,7 +74,12 @@ func ReadKey(file string) (*Key, error) {
 	if !ok || len(all) != 1 {
 		return nil, fmt.Errorf("%s must hold one X25519 key, of the form that age-keygen makes", file)
 	}
-	return newKey(identity)
+	k, err := newKey(identity)
+	if err != nil {
+		return nil, err
+	}
+	k.bound = opensOnlyBound(content)
+	return k, nil
 }
 
 // MakeKey is ReadKey, and makes the file where it is not there.
@@ -74,11 +101,11 @@ func MakeKey(file string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the fleet's key cannot be made: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "# the key of a fleet of claude-supervise\n%s\n", identity)
+	_, err = fmt.Fprintf(out, "# the key of a fleet of claude-supervise\n%s\n%s\n", onlyBound, identity)
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return nil, fmt.Errorf("the fleet's key cannot be written: %w", err)
 	}
-	return newKey(identity)
+	return ReadKey(file)
 }
 
 func newKey(identity *age.X25519Identity) (*Key, error) {

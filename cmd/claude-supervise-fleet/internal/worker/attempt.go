@@ -25,7 +25,7 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 		return out, never("%q is not an id of a run", a.Task.Run)
 	}
 	if !w.room.take() {
-		return flow.Outcome{Full: true}, nil
+		return flow.Outcome{Full: true, Seen: flow.Seen{Epoch: a.Epoch}}, nil
 	}
 	defer w.room.leave()
 	before := w.add(h)
@@ -84,6 +84,15 @@ func never(format string, args ...any) error {
 
 // run prepares the folder of the run, and supervises it.
 func (h *held) run(ctx context.Context) (flow.Outcome, error) {
+	var had *temporal.ApplicationError
+	if err := h.Store.claim(ctx, h.Task.Run, h.Epoch, h.Name); errors.As(err, &had) {
+		return flow.Outcome{}, err
+	} else if err != nil { // who reaches only the server cannot bring that about
+		h.note("epoch %d cannot be claimed in the blob store: %v", h.Epoch, err)
+	}
+	if err := h.Store.forgetClaim(ctx, h.Task.Run, h.Epoch-1); err != nil {
+		h.Log.Warn("the claim of an earlier epoch cannot be removed", "run", h.Task.Run, "error", err)
+	}
 	origin, told, err := h.Store.Newest(ctx, h.Task.Run, h.Epoch, filepath.Join(h.dir, "from"),
 		func(file string) error { return h.goOnFrom(ctx, file) })
 	if err != nil {
@@ -122,8 +131,16 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 		}
 	case ended && h.isFinal(origin.Epoch):
 		return h.handsIn(ctx)
-	case ended && h.Retry:
-		args = []string{"resume", "--failed", h.Task.Run}
+	case ended:
+		switch why, err := h.nothingLeft(ctx); {
+		case err != nil:
+			return flow.Outcome{}, err
+		case why != "":
+			h.note("it was not resumed: %s", why)
+			return h.handsIn(ctx)
+		case h.Retry:
+			args = []string{"resume", "--failed", h.Task.Run}
+		}
 	}
 	if origin.Epoch > 0 {
 		if err := h.answers(ctx); err != nil {

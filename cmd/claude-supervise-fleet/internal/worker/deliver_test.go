@@ -27,6 +27,7 @@ func TestAnAnswerToARunThatContinuesElsewhereIsNotRefused(t *testing.T) {
 		kind string // "": it is tried again
 	}{
 		"cannot be saved here": {unsaved, ""},
+		"is not unpacked yet":  {errNotBegun, ""},
 		"answered here before": {&client.TakenError{Question: "q-one"}, flow.ErrTaken},
 		"no answer to it":      {errors.New("it takes 1 to 3"), flow.ErrRefused},
 		"continues elsewhere":  {fmt.Errorf("saved: %w", &client.PackedError{Run: "r-abcd1234"}), ""},

@@ -40,6 +40,7 @@ type held struct {
 	super  *process      // of the run; nil before there is one
 	until  time.Duration // the lease holds, by the clock of leases; 0: there was none yet
 
+	told  int      // how often the workflow was told of the run
 	given []string // questions whose answers came by the workflow in this epoch
 
 	uploaded map[string]bool // snapshots of this epoch that are in the blob store; of the uploads alone
@@ -129,7 +130,8 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 	if err != nil {
 		return seen, err
 	}
-	seen.Run = &run
+	told := flow.InfoOfRun(run)
+	seen.Run = &told
 	if err := h.tellsLimit(ctx, c); err != nil {
 		return seen, err
 	}
@@ -140,11 +142,14 @@ func (h *held) look(ctx context.Context) (flow.Seen, error) {
 	for _, q := range all {
 		if q.Run == h.Task.Run && slices.Contains(safe.Questions, q.ID) {
 			q.AnswerCommand = "claude-supervise fleet answer " + q.ID + " VALUE"
-			seen.Questions = append(seen.Questions, q)
+			seen.Questions = append(seen.Questions, flow.InfoOfQuestion(q))
 		}
 	}
 	return seen.Bounded(), nil
 }
+
+// errNotBegun says that the state of a run is not here yet: it is just being taken out of a snapshot.
+var errNotBegun = errors.New("the run has not begun here")
 
 // give gives an open question its answer. One that the question has already is given. It is an error of package client,
 // or one that says that there is no such question in the run.
@@ -154,7 +159,7 @@ func (h *held) give(ctx context.Context, a flow.Answer) error {
 		return err
 	}
 	if c == nil {
-		return errors.New("the run has not begun here")
+		return errNotBegun
 	}
 	err = c.Answer(ctx, a.Question, client.Answer{Text: a.Text, Skip: a.Skip, Decline: a.Decline, AllLike: a.AllLike,
 		By: a.By})

@@ -101,7 +101,7 @@ func (r *relay) leaves() {
 // DescribeWorkflowExecution says where the run is.
 func (r *relay) DescribeWorkflowExecution(context.Context, string, string) (
 	*workflowservice.DescribeWorkflowExecutionResponse, error) {
-	l := flow.Listed{RunView: view.RunView{ID: "r-abcd1234", Status: "running"}, Worker: "w", Queue: "q",
+	l := flow.Listed{RunInfo: flow.RunInfo{ID: "r-abcd1234", Status: "running"}, Worker: "w", Queue: "q",
 		Epoch: r.now + 1}
 	if r.over {
 		code := 0

@@ -7,7 +7,6 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/pack"
-	"claude-supervise/supervisor/view"
 )
 
 // outcome says how a supervisor has left the run.
@@ -16,7 +15,7 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 	h.mu.Lock()
 	lacks := lacking(seen, h.safe)
 	h.mu.Unlock()
-	var snapshot view.RunSnapshot // the last; the zero value: none was taken
+	var snapshot flow.SnapshotInfo // the last; the zero value: none was taken
 	if seen.Run != nil && seen.Run.Snapshot != nil {
 		snapshot = *seen.Run.Snapshot
 	}

@@ -15,21 +15,20 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/pack"
-	"claude-supervise/supervisor/view"
 )
 
 // What a worker hands in counts as done: the folder of the run is removed, and whoever goes on has the blob store only.
 func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 	taken := time.Now()
 	before, code := taken.Add(-time.Minute), supervisor.ExitSuccess
-	whole, due := view.RunSnapshot{At: &taken}, view.RunSnapshot{At: &before, Due: true}
-	full := view.RunSnapshot{At: &before, Problem: "disk full"}
-	large := view.RunSnapshot{At: &before, Problem: "the work is too large", TooLarge: true}
+	whole, due := flow.SnapshotInfo{At: &taken}, flow.SnapshotInfo{At: &before, Due: true}
+	full := flow.SnapshotInfo{At: &before, Problem: "disk full"}
+	large := flow.SnapshotInfo{At: &before, Problem: "the work is too large", TooLarge: true}
 	for name, c := range map[string]struct {
 		exit     int
 		ended    bool
 		back     bool
-		snapshot *view.RunSnapshot
+		snapshot *flow.SnapshotInfo
 		safe     time.Time
 		asks     []string
 
@@ -70,7 +69,7 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 			keeps := strings.Contains(c.fails+c.notes, "KEPT")
 			c.fails = strings.ReplaceAll(c.fails, "KEPT", h.keptWork())
 			c.notes = strings.ReplaceAll(c.notes, "KEPT", h.keptWork())
-			seen := flow.Seen{Run: &view.RunView{Snapshot: c.snapshot, Agents: []view.AgentView{{OpenQuestions: c.asks}}}}
+			seen := flow.Seen{Run: &flow.RunInfo{Snapshot: c.snapshot, Agents: []flow.AgentInfo{{OpenQuestions: c.asks}}}}
 			if c.ended {
 				seen.Run.EndedAt, seen.Run.ExitCode = &taken, &code
 			}
@@ -119,11 +118,11 @@ func TestAnEndInASnapshotIsFinalUnlessAPersonHasResumedTheRun(t *testing.T) {
 
 func TestNobodyIsToldThatARunHasEndedBeforeThatIsHandedIn(t *testing.T) {
 	now, code := time.Now(), 0
-	r := unended(&view.RunView{Status: "succeeded", EndedAt: &now, ExitCode: &code})
+	r := unended(&flow.RunInfo{Status: "succeeded", EndedAt: &now, ExitCode: &code})
 	if r.Status.Ended() || r.EndedAt != nil || r.ExitCode != nil {
 		t.Errorf("it is told of as %+v", r)
 	}
-	parked := &view.RunView{Status: "parked"}
+	parked := &flow.RunInfo{Status: "parked"}
 	if unended(parked) != parked || unended(nil) != nil {
 		t.Error("what has not ended is told otherwise than it is")
 	}

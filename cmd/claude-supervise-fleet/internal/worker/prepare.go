@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/internal/commandline"
@@ -167,6 +168,25 @@ func (h *held) hasEnded(ctx context.Context) (bool, error) {
 func (h *held) isFinal(epoch int) bool {
 	asked := h.Retry && h.Revive == 0 // by a release that does not say after which epoch
 	return epoch > h.Revive && !asked
+}
+
+// nothingLeft says why a run that has ended in the snapshot cannot be resumed as was asked for, "" if it can: the
+// server may say that it has failed, and it was stopped, or has succeeded. Its supervisor would refuse each time.
+func (h *held) nothingLeft(ctx context.Context) (string, error) {
+	c, err := h.opened()
+	if err != nil || c == nil {
+		return "", err
+	}
+	if h.Retry {
+		_, err = c.Retryable(ctx, h.Task.Run)
+	} else {
+		_, err = c.Resumable(ctx, h.Task.Run, time.Now())
+	}
+	var none *client.NothingLeftError
+	if errors.As(err, &none) {
+		return none.Reason, nil
+	}
+	return "", err
 }
 
 // handsIn says how the run has ended in the snapshot.

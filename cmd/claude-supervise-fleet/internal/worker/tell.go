@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
-	"claude-supervise/supervisor/view"
 )
 
 // tellWithin is how long the server may take to be told something; tellAgain is when that is tried again.
@@ -35,6 +34,8 @@ func (h *held) tell(ctx context.Context, again func()) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
+	h.told++
+	seen.Seq = h.told
 	err = h.Client.SignalWorkflow(ctx, h.Task.Run, "", flow.SignalSeen, seen)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,12 +44,13 @@ func (h *held) tell(ctx context.Context, again func()) {
 		time.AfterFunc(tellAgain, again)
 		return
 	}
+	seen.Seq = 0
 	h.last = seen
 }
 
 // unended gives a run as it is told of before its outcome is handed in: until then it can still be done again from its
 // last snapshot, so nobody is told that it has ended.
-func unended(run *view.RunView) *view.RunView {
+func unended(run *flow.RunInfo) *flow.RunInfo {
 	if run == nil || run.EndedAt == nil && !run.Status.Ended() {
 		return run
 	}
@@ -73,7 +75,7 @@ func sameSeen(a, b flow.Seen) bool {
 		run := *s.Run
 		run.CostUSD, run.SupervisorPID, run.Agents = 0, 0, slices.Clone(run.Agents)
 		for i, agent := range run.Agents {
-			run.Agents[i] = view.AgentView{ID: agent.ID, Status: agent.Status, Reason: agent.Reason}
+			run.Agents[i] = flow.AgentInfo{ID: agent.ID, Status: agent.Status, Reason: agent.Reason}
 		}
 		s.Run = &run
 	}

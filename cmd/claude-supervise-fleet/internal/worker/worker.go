@@ -281,7 +281,7 @@ func notGiven(err error) error {
 	switch {
 	case errors.As(err, &packed):
 		return errLost
-	case client.Unsaved(err):
+	case client.Unsaved(err), errors.Is(err, errNotBegun):
 		return err
 	case errors.As(err, &taken):
 		return refusal(flow.ErrTaken, err)

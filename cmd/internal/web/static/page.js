@@ -7,7 +7,7 @@
 	const element = (html) => {
 		const t = document.createElement("template");
 		t.innerHTML = html.trim();
-		return t.content.firstElementChild;
+		return settle(t.content.firstElementChild);
 	};
 	const told = document.getElementById("told");
 	let fades;
@@ -28,6 +28,91 @@
 		if (!count) return;
 		count.textContent = n || "No";
 		document.getElementById("noun").textContent = n === 1 ? "question" : "questions";
+	}
+
+	// What is typed and not sent is kept for this tab: over a reload, another page, and an answer from elsewhere. A secret
+	// is not.
+	const sending = new Set(); // what something is on its way about
+	const about = (form) => form.matches(".unsent") ? "/questions/" + form.closest(".card").dataset.id
+		: new URL(form.getAttribute("action"), location).pathname;
+	function drafts(of) {
+		try {
+			return Object.keys(sessionStorage).filter((key) => key.startsWith("draft " + (of && of + " "))).sort();
+		} catch {
+			return []; // the browser keeps nothing
+		}
+	}
+	function keyOf(field) {
+		const card = field.closest(".card");
+		if (!field.form?.matches(".answer, .act") || card?.matches("[data-secret]")) return null;
+		return "draft " + about(field.form) + (field.form.elements.change ? " change " : " ") + field.name;
+	}
+	function keep(field) {
+		const key = keyOf(field);
+		if (!key) return;
+		try {
+			if (field.value.trim()) sessionStorage.setItem(key, field.value);
+			else sessionStorage.removeItem(key);
+		} catch { /* it is full, or off: it stays in the page */ }
+	}
+	const drop = (of) => { for (const key of drafts(of)) sessionStorage.removeItem(key); };
+
+	// settle puts what was typed back into the fields of what comes onto the page. What can be no answer any more it offers
+	// as a message.
+	function settle(e) {
+		for (const field of e.querySelectorAll("form:not(.unsent) textarea")) {
+			const key = keyOf(field);
+			const kept = key && drafts(key.split(" ")[1]).includes(key) && sessionStorage.getItem(key);
+			if (!kept || field.value !== field.defaultValue) continue;
+			field.value = kept;
+			field.closest("details")?.setAttribute("open", "");
+		}
+		for (const card of [e, ...e.querySelectorAll(".card")]) if (card.matches(".card.closed")) offer(card);
+		return e;
+	}
+
+	function offer(card) {
+		const of = "/questions/" + card.dataset.id;
+		const changes = card.querySelector("form.answer");
+		const answer = card.querySelector(".reply")?.textContent || "";
+		for (const key of drafts(of)) { // its reply may not have come: somebody went to another page at once
+			if (answer.endsWith(sessionStorage.getItem(key).trim())) sessionStorage.removeItem(key);
+		}
+		const keys = drafts(of).filter((key) => !changes || !key.startsWith("draft " + of + " change "));
+		if (sending.has(of) || !keys.length) return;
+		const text = keys.map((key) => sessionStorage.getItem(key)).join("\n");
+		const form = card.querySelector("form.unsent");
+		if (!form) {
+			const p = document.createElement("p");
+			p.className = "outcome";
+			p.textContent = "Not sent: " + text;
+			card.append(p);
+			drop(of);
+			return;
+		}
+		for (const key of keys) sessionStorage.removeItem(key);
+		form.elements.text.value = text;
+		form.hidden = false;
+		keep(form.elements.text);
+	}
+
+	// offerMissed shows the questions of drafts that were answered while this page was not there.
+	async function offerMissed() {
+		const cards = document.querySelector("#cards.queue"); // of the first page
+		const of = new Set(drafts("").map((key) => key.split(" ")[1]));
+		for (const path of of) {
+			const id = path.replace("/questions/", "");
+			if (!cards || id === path || document.getElementById("question-" + id)) continue;
+			try {
+				const reply = await fetch(path);
+				const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+				const card = page.getElementById("question-" + id);
+				if (card?.matches(".closed") && !document.getElementById(card.id)) {
+					cards.append(settle(document.importNode(card, true)));
+				}
+				if (reply.status === 404) drop(path);
+			} catch { /* the server has gone; the next load looks again */ }
+		}
 	}
 
 	// replace puts what is new in the place of what is there, unless it is the same: a draft stays.
@@ -58,7 +143,8 @@
 
 	const kept = 5; // cards of closed questions, and ended runs, that stay where they were
 	function forget(list, over) {
-		const past = [...list.querySelectorAll(over)].filter((e) => !e.contains(document.activeElement));
+		const past = [...list.querySelectorAll(over)]
+			.filter((e) => !e.contains(document.activeElement) && !e.querySelector(".unsent:not([hidden])"));
 		for (const e of past.slice(0, -kept)) e.remove();
 	}
 
@@ -123,6 +209,7 @@
 			}
 		}
 		for (const a of s.agents || []) agent(a);
+		offerMissed();
 	}
 
 	// follow listens while the page is looked at. The browser comes back by itself with the last event's id. It has six
@@ -211,14 +298,19 @@
 		if (form.dataset.sure) body.set("sure", "yes");
 		const card = form.closest(".card") || form;
 		card.inert = true;
+		const of = about(form);
+		sending.add(of);
 		try {
 			const reply = await fetch(form.action, {method: "POST", body, headers: {"X-Fragment": "1"}});
 			const text = await reply.text();
 			if (!text) throw new Error(reply.statusText);
+			sending.delete(of);
+			if (reply.ok) drop(of);
 			take(text, reply);
 		} catch (problem) {
 			tell("That was not sent (" + problem.message + "); it is still here: try again.", true);
 		}
+		sending.delete(of);
 		card.inert = false;
 	}
 
@@ -248,8 +340,19 @@
 			if (form.dataset.sure && !confirm(form.dataset.sure)) return;
 			send(form, e.submitter, (text, reply) => {
 				tell(text, !reply.ok);
-				if (reply.ok) form.reset();
+				if (!reply.ok) return;
+				form.reset();
+				if (form.matches(".unsent")) form.hidden = true;
 			});
 		}
 	});
+	main.addEventListener("input", (e) => { if (e.target.matches("textarea")) keep(e.target); });
+	main.addEventListener("click", (e) => {
+		const form = e.target.matches("button[type=button]") && e.target.closest("form.unsent");
+		if (!form) return;
+		drop(about(form));
+		form.hidden = true;
+	});
+	settle(main);
+	offerMissed();
 })();

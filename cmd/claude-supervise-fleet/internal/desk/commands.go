@@ -1,0 +1,124 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
+	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/view"
+)
+
+// Commands is a desk for one command (service.Runs).
+type Commands struct {
+	*Desk
+	// Kept reads what was kept of the log of a run: see fleet.LogReading.
+	Kept func(ctx context.Context, run string, epoch int, each func(runlog.Entry) error) (int, error)
+
+	named map[string]flow.Listed // what is waited for, as it was found
+}
+
+// List gives the runs of the fleet.
+func (c *Commands) List(ctx context.Context, all bool) ([]service.Run, error) {
+	found, err := c.fleet.Runs(ctx, all, false)
+	runs := make([]service.Run, len(found))
+	for i, l := range found {
+		runs[len(found)-1-i] = service.Run{RunView: shown(l), JSON: l}
+	}
+	return runs, err
+}
+
+// Show gives a run as its last worker has kept it.
+func (c *Commands) Show(ctx context.Context, id string) (view.Details, error) {
+	l, err := c.fleet.Run(ctx, id)
+	if err != nil {
+		return view.Details{}, err
+	}
+	return c.details(ctx, l)
+}
+
+// Questions gives the open questions of all runs.
+func (c *Commands) Questions(ctx context.Context) (open []view.QuestionView, notes []string, err error) {
+	open, err = c.fleet.Questions(ctx)
+	return open, nil, err
+}
+
+// Awaitable finds runs: a fleet waits for whole ones.
+func (c *Commands) Awaitable(ctx context.Context, ids []string) (nodes []view.Node, err error) {
+	c.named = map[string]flow.Listed{}
+	for _, id := range ids {
+		l, err := c.fleet.Run(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := c.named[l.ID]; !twice {
+			nodes = append(nodes, view.Node{Run: l.ID})
+		}
+		c.named[l.ID] = l
+	}
+	return nodes, nil
+}
+
+// Await gives each run that Awaitable has found once it has ended or is parked.
+func (c *Commands) Await(ctx context.Context, nodes []view.Node, question bool, each func(service.Left) error,
+	asks func(view.Awaited)) error {
+	var named []flow.Listed
+	for _, n := range nodes {
+		named = append(named, c.named[n.Run])
+	}
+	return c.fleet.Wait(ctx, named, func(l flow.Listed) (bool, error) {
+		left := leftAs(l)
+		open := len(left.Open()) > 0
+		if goesOn := l.ExitCode == nil && !l.Parked(); !goesOn || question && open {
+			return false, each(left)
+		}
+		if open {
+			asks(left.Awaited)
+		}
+		return true, nil
+	})
+}
+
+func leftAs(l flow.Listed) service.Left {
+	return service.Left{Awaited: view.Awaited{Node: view.Node{Run: l.ID}, View: l.View()}, Code: l.Code(), JSON: l,
+		ByItself: l.ExitCode == nil}
+}
+
+// ReadLog reads the log of a run, wherever that is.
+func (c *Commands) ReadLog(ctx context.Context, id string, r service.LogReading) (service.Left, error) {
+	none := true
+	l, err := c.fleet.Log(ctx, fleet.LogReading{Run: id, Follow: r.Follow, Tail: r.Tail, Kept: c.Kept, Note: r.Note,
+		Each: func(e runlog.Entry) error {
+			none = false
+			return r.Each(nil, []view.Remark{e.Remark})
+		}})
+	if err == nil && none && !r.Follow {
+		err = fs.ErrNotExist
+	}
+	return leftAs(l), err
+}
+
+// End stops a run.
+func (c *Commands) End(ctx context.Context, id string, _ bool) (service.Stopped, error) {
+	l, err := c.fleet.Run(ctx, id)
+	if err != nil {
+		return service.Stopped{}, err
+	}
+	s := service.Stopped{Run: l.ID, ID: l.ID, Status: "stopping", Text: l.ID + " is being stopped."}
+	if l.ExitCode == nil {
+		if err = c.fleet.Stop(ctx, l.ID, c.who); err == nil {
+			// no worker had it, so that it has ended; that this cannot be read does not matter
+			if now, unread := c.fleet.Run(ctx, l.ID); unread == nil && now.ExitCode != nil {
+				s.Status, s.Text = "stopped", l.ID+" is stopped."
+			}
+		}
+	}
+	var refused *fleet.RefusedError
+	if l.ExitCode != nil || errors.As(err, &refused) && refused.Kind == flow.ErrEnded {
+		s.Status, s.Text, err = "ended", l.ID+" has already ended.", nil
+	}
+	return s, err
+}

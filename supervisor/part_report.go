@@ -1,0 +1,121 @@
+package supervisor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/text"
+)
+
+// This file is what the subagents of an agent report: news of a part of its work. It is shown, and its deliverables are
+// looked for. Whether the task is done, only the agent that has it knows: it reports itself, and is asked to.
+
+// maxParts bounds how many reports of subagents are kept of an agent, the newest.
+const maxParts = 100
+
+// reportedPart takes what a subagent reports. The last report of each counts.
+func (d *transition) reportedPart(a *Agent, sig signals.Signal, by *checkpoints.Subagent) {
+	who := *by
+	who.Prompt, who.Done, who.By = "", "", nil
+	next := 1
+	if n := len(a.Parts); n > 0 {
+		next = a.Parts[n-1].N + 1
+	}
+	parts := slices.DeleteFunc(slices.Clone(a.Parts), func(p checkpoints.PartReport) bool {
+		return keyOf(&p.By) == keyOf(by)
+	})
+	parts = append(parts, checkpoints.PartReport{N: next, By: who, At: d.at, Report: *report(sig)})
+	a.Parts = parts[max(0, len(parts)-maxParts):]
+}
+
+// hasPart reports whether a signal is the last report of its subagent, said again.
+func hasPart(a *Agent, n Named) bool {
+	by := n.by()
+	if by == nil || n.Signal.Kind != signals.Completion && n.Signal.Kind != signals.WorkflowComplete {
+		return false
+	}
+	said := report(n.Signal)
+	return slices.ContainsFunc(a.Parts, func(p checkpoints.PartReport) bool {
+		return keyOf(&p.By) == keyOf(by) && p.Status == said.Status && p.Summary == said.Summary &&
+			p.Deliverables == said.Deliverables
+	})
+}
+
+// ownReport takes from an agent that goes on a subagent's report, which an older release has taken for its own.
+func ownReport(a *Agent) {
+	if r := a.Report; r != nil && r.BySubagent && !a.Status.Ended() {
+		a.Report = nil
+		a.Parts = append(a.Parts, checkpoints.PartReport{N: len(a.Parts) + 1, Report: *r})
+	}
+}
+
+// partAt gives a report of a subagent by its number, nil if it is not kept (any more).
+func partAt(a *Agent, n int) *checkpoints.PartReport {
+	for i := range a.Parts {
+		if a.Parts[i].N == n {
+			return &a.Parts[i]
+		}
+	}
+	return nil
+}
+
+// partDue gives the first report of a subagent whose deliverables were not looked for.
+func partDue(a *Agent) *checkpoints.PartReport {
+	for i := range a.Parts {
+		if !a.Parts[i].Checked {
+			return &a.Parts[i]
+		}
+	}
+	return nil
+}
+
+// checkedPart takes which deliverables of a subagent's report are missing.
+func (d *transition) checkedPart(a *Agent, n int, missing []string) error {
+	a.Parts = slices.Clone(a.Parts)
+	p := partAt(a, n)
+	if p == nil || p.Checked {
+		return unwelcome("%s has no report %d of a subagent to check", a.ID, n)
+	}
+	p.Checked, p.Missing = true, missing
+	return nil
+}
+
+// PartOf names a subagent for people.
+func PartOf(by *checkpoints.Subagent) string {
+	switch {
+	case by.Task != "":
+		return by.Task
+	case by.ID != "":
+		return by.ID
+	}
+	return "(not named)"
+}
+
+// partNotice tells of a subagent's report.
+func partNotice(p *checkpoints.PartReport) Notification {
+	said := "reported " + p.Status + ": " + text.FirstLine(p.Summary)
+	if files := strings.TrimSpace(p.Deliverables); files != "" {
+		said += "\n  deliverables:\n    " + strings.ReplaceAll(files, "\n", "\n    ")
+	}
+	if len(p.Missing) > 0 {
+		said += "\n  missing on disk: " + strings.Join(p.Missing, ", ")
+	}
+	return Notification{Subagent: PartOf(&p.By), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
+}
+
+// partsTold reminds an agent that ends its turn without a report of those of its subagents: they are not its own.
+func partsTold(a *Agent) string {
+	if len(a.Parts) == 0 {
+		return ""
+	}
+	p := a.Parts[len(a.Parts)-1]
+	told := fmt.Sprintf("Your subagent %s has reported %s on its part; that is no report on your task. ", PartOf(&p.By),
+		p.Status)
+	if len(p.Missing) > 0 {
+		told += "Not on disk of what it lists: " + text.JoinLimited(p.Missing) + ". "
+	}
+	return told
+}

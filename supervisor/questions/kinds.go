@@ -1,0 +1,110 @@
+package questions
+
+import (
+	"maps"
+	"slices"
+
+	"claude-supervise/checkpoints"
+)
+
+// The kinds of question.
+const (
+	AskClarification Name = "clarification"
+	AskBlocker       Name = "blocker"
+	AskPermission    Name = "permission"
+	AskDelegation    Name = "delegation"
+	AskBudget        Name = "budget"
+	AskCommand       Name = "command"
+	AskFile          Name = "file"
+	AskOverrun       Name = "overrun"     // work that takes longer than its estimate
+	AskElicitation   Name = "elicitation" // an MCP server of the person's own asks
+)
+
+// A Kind is a row of the table of kinds: what is the same of all questions of one. What its agent is told is in the
+// core, beside what its answers do there.
+type Kind struct {
+	Decides  bool // its answer is one of our words, with what belongs to it behind it
+	Evidence bool // its texts are what a person permits, and not only what an agent says
+	Lets     bool // its answer lets something happen: it is answered by its id alone, and denied in place of declined
+	Beside   bool // words may stand beside an option: "2: skip the vendored folder"
+	Sharable bool // its answer can be that of others that are alike
+	Writable bool // it may be answered by what was written down before: by a task file
+	Posted   bool // it lies in the folder of question files, where anybody may answer it
+	Tells    bool // its answer tells the agent something, and has nothing done
+	InCall   bool // it is about the call that it is asked in: its answer is for that call, or for the same made again
+	Ruled    bool // a rule answers it too: one of --allow, one of the run, or --permissions deny
+	Server   bool // an MCP server asks it, and alone gets the answer
+	Hands    bool // it hands work to another agent: a person may change the work, or say what is to be done instead
+	Runs     bool // its answer has a command run as the person: only on a terminal, by a word that is typed
+	Aside    bool // its agent does not wait for it
+
+	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
+
+	check   func(q *Question, answer, folder string) error // why an answer decides nothing; nil: any does
+	refuse  func(why string) string                        // the answer that says no; nil: there is none
+	grants  func(q *Question) bool                         // as Grants; nil: no answer does
+	advance func(q *Question, fromFile bool) string        // as InAdvance; nil: any answer can
+	resolve func(q *Question) Resolution                   // as Resolve; nil: it says only what it says
+}
+
+var kinds = map[Name]Kind{
+	AskClarification: {Sharable: true, Writable: true, Posted: true, Tells: true},
+	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true,
+		Words:   "In your own words, or what belongs to the option",
+		resolve: resolveStop, grants: handsBlocked, advance: stopInAdvance},
+	AskPermission: {Decides: true, Evidence: true, Lets: true, Sharable: true, InCall: true, Ruled: true,
+		Words: "Why it is denied, or another rule to allow",
+		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
+	AskDelegation: {Decides: true, Evidence: true, Lets: true, Sharable: true, Hands: true,
+		Words: "Another task to approve, or why it is denied",
+		check: checkDelegation, refuse: deny, grants: approves, advance: approveInAdvance},
+	AskBudget: {Decides: true, Lets: true, Aside: true, Words: "The new bound, if it is raised",
+		check: checkBudget, grants: raises, advance: raiseInAdvance},
+	AskCommand: {Evidence: true, Lets: true, Runs: true,
+		refuse: leave, grants: runs, advance: runInAdvance},
+	AskFile:    {Writable: true, Tells: true},
+	AskOverrun: {Beside: true, Writable: true, Aside: true},
+	AskElicitation: {InCall: true, Server: true,
+		grants: always, advance: serverInAdvance},
+}
+
+// KindOf gives the row of a kind; of one that is not known nothing holds.
+func KindOf(n Name) Kind { return kinds[n] }
+
+// All gives the names of the kinds, in order.
+func All() []Name { return slices.Sorted(maps.Keys(kinds)) }
+
+// Refusing gives the answer that says no to a question of a kind, for a reason; "" where there is none but not to
+// answer.
+func Refusing(n Name, why string) string {
+	if refuse := kinds[n].refuse; refuse != nil {
+		return refuse(why)
+	}
+	return ""
+}
+
+// Grants reports whether the answer of a question lets something happen that a person has to let happen.
+func Grants(q *Question) bool {
+	grants := kinds[q.Kind].grants
+	return grants != nil && q.State != checkpoints.QuestionOpen && !q.Skipped && !q.Declined && grants(q)
+}
+
+// InAdvance says of an answer to q, which q has for now, why it cannot be given in advance: what it would let happen,
+// and what does that in advance; "" if it can. fromFile: it stands in a task file, which may come with a repository.
+func InAdvance(q *Question, fromFile bool) string {
+	if advance := kinds[q.Kind].advance; advance != nil {
+		return advance(q, fromFile)
+	}
+	return ""
+}
+
+// Readies reports whether the answers to questions of a kind may want something done before their agent reads them.
+func (k Kind) Readies() bool { return k.resolve != nil }
+
+// Resolve reads what an answer to a stop wants done; of another question's it wants nothing.
+func Resolve(q *Question) Resolution {
+	if resolve := kinds[q.Kind].resolve; resolve != nil {
+		return resolve(q)
+	}
+	return Resolution{}
+}

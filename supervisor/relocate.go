@@ -1,0 +1,80 @@
+package supervisor
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// relocate has the run work in a folder that was renamed or moved, with all that was in it; "": nothing was. What else
+// lay below a folder that has another name now moves along: the folders of agents, and their worktrees, which are
+// beside the run's own. Agents whose conversations tell of the old place are told.
+func (d *transition) relocate(to string) {
+	from := d.Run.Cwd
+	if to == "" || to == from {
+		return
+	}
+	r := d.run()
+	r.Cwd = to
+	now := Renamed(from, to)
+	for _, a := range d.AllAgents() {
+		if a.Cwd == "" && a.Worktree == nil {
+			continue
+		}
+		a = d.agent(a.ID)
+		a.Cwd = now(a.Cwd)
+		if a.Worktree != nil {
+			w := *a.Worktree
+			w.Path, w.Repo, w.From = now(w.Path), now(w.Repo), now(w.From)
+			a.Worktree = &w
+		}
+	}
+	d.tellMoved(func(a *Agent) string {
+		return movedText("The folder of this run was renamed or moved, with all that was in it.", from, to,
+			samePlace+" You work in "+d.Folder(a.ID)+". Processes that you started are gone.")
+	})
+}
+
+// movedText is what an agent reads whose conversation tells of another folder: what has happened, the old folder and
+// the new one, and what follows.
+func movedText(what, from, to, follows string) string {
+	return fmt.Sprintf("## MOVED\n\n%s\nOld folder: %s\nNew folder: %s\n%s", what, from, to, follows)
+}
+
+// samePlace is how an agent finds what its conversation names.
+const samePlace = "What this conversation calls by a path under the old folder is at the same place under the new " +
+	"one; use only the new one."
+
+// Renamed returns where a path leads, once a folder is found at another than before: what has another name is the
+// folder above which both end differently, and all below it moved along.
+func Renamed(from, to string) func(path string) string {
+	before, now := filepath.Clean(from), filepath.Clean(to)
+	for filepath.Base(before) == filepath.Base(now) {
+		above, aboveNow := filepath.Dir(before), filepath.Dir(now)
+		if above == aboveNow || above == "/" || aboveNow == "/" {
+			break
+		}
+		before, now = above, aboveNow
+	}
+	return func(path string) string {
+		if path == "" || !text.Under(path, before) {
+			return path
+		}
+		return now + path[len(before):]
+	}
+}
+
+// tellMoved tells each agent that has a conversation and may go on with it.
+func (d *transition) tellMoved(say func(a *Agent) string) {
+	for _, a := range d.AllAgents() {
+		begun := slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun })
+		if begun && (!a.Status.Ended() || Revivable(a) || d.failed(a)) {
+			a := d.agent(a.ID)
+			key := fmt.Sprintf("moved %d.%d", d.Run.Epoch, len(a.Outbox))
+			enqueue(a, checkpoints.OutboxItem{Key: key, Text: say(a), At: d.at})
+		}
+	}
+}
