@@ -193,11 +193,13 @@ func TestTemplateIsForeignUntilItIsFilledIn(t *testing.T) {
 }
 
 func TestFallbackIsForeignUntilItIsFilledInAndShorter(t *testing.T) {
-	same(t, brief(Scan(Fallback(me), me)), []string{"clarification_needed foreign", "completion_report foreign"})
-	if n := len(Fallback(me)); n > 600 {
+	same(t, brief(Scan(Fallback(me), me)), []string{
+		"clarification_needed foreign", "stop_work foreign", "delegate_work foreign", "completion_report foreign",
+	})
+	if n := len(Fallback(me)); n > 900 || n >= len(Templates(me)) {
 		t.Errorf("the fallback takes %d bytes of every conversation", n)
 	}
-	if strings.Count(Fallback(me), "agent_id: "+me) != 2 {
+	if strings.Count(Fallback(me), "agent_id: "+me) != 4 {
 		t.Error("the agent's id is not in every block")
 	}
 }

@@ -30,6 +30,21 @@ questions:
     options: [<choice>, <choice>]
 [/CLARIFICATION_NEEDED]
 
+[STOP_WORK]
+agent_id: AGENT
+timestamp: <ISO 8601>
+stop_reason: <blocker|error>
+blocker_type: <missing_info|external_dependency|error|resource_limit>
+details: <the blocker>
+[/STOP_WORK]
+
+[DELEGATE_WORK]
+agent_id: AGENT
+timestamp: <ISO 8601>
+new_task_description: <a whole task>
+independence: <can_proceed_parallel|blocks_current_work|optional>
+[/DELEGATE_WORK]
+
 [COMPLETION_REPORT]
 agent_id: AGENT
 timestamp: <ISO 8601>

@@ -87,8 +87,7 @@ Subagents that you start may call ask_user, report_progress and send_message the
 	`ask on its behalf and send it the answer (SendMessage).
 
 Only where these tools are missing or fail: print a block instead, its markers alone on their lines and its fields ` +
-	`those of the tool, then end your turn; the answer is your next message. ` +
-	`[STOP_WORK] and [DELEGATE_WORK] are written alike.
+	`those of the tool, then end your turn; the answer is your next message.
 
 `
 

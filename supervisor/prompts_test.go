@@ -46,7 +46,8 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 	}{
 		"claude": {
 			config: Config{Hold: DefaultHold}, first: "ask_user",
-			ways:   append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[COMPLETION_REPORT]"),
+			ways: append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[STOP_WORK]", "[DELEGATE_WORK]",
+				"[COMPLETION_REPORT]"),
 			absent: "cannot ask",
 		},
 		"a command": {
