@@ -167,6 +167,10 @@ func stopAnswered(q *Question, sig signals.Signal, further *Question) string {
 		}
 		text += withWords("Skip what is blocked: agent "+q.Child+" does it", r.Words) +
 			"\nContinue with the rest. You are told when that agent has ended; do not report completion before."
+	case questions.SplitIt:
+		text += saidOf(r, "") + "\nHave each part of what is blocked done by an agent of its own: one delegate_work " +
+			"(or DELEGATE_WORK block) a part, with all that it has to know. You are told when each has ended; put what they " +
+			"report together before you report completion."
 	case questions.Unresolved:
 		heading, text = "## BLOCKER NOT RESOLVED",
 			issue+"\n"+withWords("The person declines to resolve it", r.Words)+

@@ -21,7 +21,8 @@ const (
 	ReduceIt   = "reduce"
 	GiveUp     = "give up"
 
-	Unresolved = "decline" // not typed: the person will not answer
+	SplitIt    = "delegate the parts" // not typed: the agent proposes to have several agents do what is blocked
+	Unresolved = "decline"            // not typed: the person will not answer
 )
 
 // maxCommand bounds a command, in bytes: one that a person reads before it runs.
@@ -52,6 +53,7 @@ var proposals = []struct {
 }{
 	{SkipPart, text.Lazily(`(?i)^skip\b`)},
 	{RetryPart, text.Lazily(`(?i)^(retry|restart|try again)\b`)},
+	{SplitIt, text.Lazily(`(?i)^(delegate|hand over)\b.*\b(multiple|several|parallel|\w+ or more)\b.*\bagents\b`)},
 	{DelegateIt, text.Lazily(`(?i)^(delegate|hand over)\b`)},
 	{ReduceIt, text.Lazily(`(?i)^(reduce|narrow|limit)\b.*\bscope\b`)},
 	{GiveUp, text.Lazily(`(?i)^give up\b`)},
