@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 		Question:           take(m, as[string], spellings...),
 		Header:             take(m, as[string], "header"),
 		Context:            take(m, as[string], "context"),
-		Validate:           take(m, as[string], "validate"),
+		Validate:           cmp.Or(take(m, as[string], "validate"), m.rule()),
 		MultiSelect:        take(m, as[bool], "multi_select", "multiSelect"),
 		Urgent:             take(m, as[bool], "urgent"),
 		OwnWords:           take(m, as[bool], "own_words"),
@@ -126,6 +127,22 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 		}
 	}
 	return f
+}
+
+// rule gives what a question's type asks for, in the words of Validate ("Answer Validation"); "" if it has no such type.
+// Its members stay among the others, for those who read the file after us.
+func (m others) rule() string {
+	for _, name := range []string{"question_type", "type"} {
+		switch kind, _ := as[string](m[name]); kind {
+		case "choice", "path", "integer", "yes_no":
+			return kind
+		case "regex":
+			if pattern, _ := as[string](m["pattern"]); pattern != "" {
+				return "regex:" + pattern
+			}
+		}
+	}
+	return ""
 }
 
 // takeQuestions takes the queue of questions. Unlike other members it has to be sound: somebody may be waiting for all.

@@ -80,6 +80,39 @@ func TestTheQueueOfQuestionsOfTheDocument(t *testing.T) {
 	}
 }
 
+// The document's types of a question ("Answer Validation") are rules of ours. They stay in the file as they were.
+func TestTheTypeOfAQuestionIsTheRuleOfItsAnswer(t *testing.T) {
+	for typed, want := range map[string]string{
+		`"question_type": "choice", "options": ["a", "b"]`: "choice",
+		`"type": "path"`:                                         "path",
+		`"type": "regex", "pattern": "^v\\d+$"`:                  `regex:^v\d+$`,
+		`"type": "regex"`:                                        "",
+		`"question_type": "text"`:                                "",
+		`"question_type": 3, "type": "integer"`:                  "integer",
+		`"type": "path", "validate": "regex:^/"`:                 "regex:^/",
+		`"question_type": "regex", "type": "x", "pattern": "^a"`: "regex:^a",
+	} {
+		file := `{"question": "Which?", ` + typed + `}`
+		q, err := parseQuestionFile([]byte(file))
+		if err != nil || q.Validate != want {
+			t.Fatalf("%s: its rule is %q, not %q (%v)", file, q.Validate, want, err)
+		}
+		again, err := q.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range strings.SplitSeq("question_type type pattern", " ") {
+			if member := `"` + name + `": `; strings.Contains(file, member) != strings.Contains(string(again), member) {
+				t.Errorf("%s is written back as %s", file, again)
+			}
+		}
+		queue, err := parseQuestionFile([]byte(`{"questions": [` + file + `]}`))
+		if err != nil || queue.Questions[0].Validate != want {
+			t.Errorf("among several %s has the rule %q (%v)", file, queue.Questions[0].Validate, err)
+		}
+	}
+}
+
 func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 	got, err := parseQuestionFile([]byte(`{
 		"question": "Which?", "options": [{"label": "one", "description": "the first"}, 2, true, "four"],
