@@ -67,6 +67,20 @@ func (c *Checkpoint) members(form string) []member {
 	}
 }
 
+// SetUserAnswer sets the answer, given as JSON: a text, or of several questions an object.
+func (c *Checkpoint) SetUserAnswer(answer json.RawMessage) {
+	var said *string
+	if c.UserAnswer = nil; json.Unmarshal(answer, &said) == nil && said != nil {
+		c.UserAnswer = said
+		return
+	}
+	c.Other = maps.Clone(c.Other)
+	if c.Other == nil {
+		c.Other = map[string]json.RawMessage{}
+	}
+	c.Other["user_answer"] = answer
+}
+
 // parseJSON reads a JSON object in the form that more of its members mark.
 func parseJSON(text []byte) (*Checkpoint, error) {
 	others, err := object(text)

@@ -48,10 +48,10 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 	return c, err
 }
 
-// SetAnswer writes an answer into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but
+// SetAnswer writes an answer, as JSON, into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but
 // its layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer returns. Doing
 // it again changes nothing. A checkpoint of another form is errNotCheckpoint.
-func (p Places) SetAnswer(path, answer string) error {
+func (p Places) SetAnswer(path string, answer json.RawMessage) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		read, err := checkpointIn(folder, name)
 		if err != nil {
@@ -60,7 +60,7 @@ func (p Places) SetAnswer(path, answer string) error {
 		if read.Form != FormHybrid {
 			return fmt.Errorf("%w that takes an answer: its form is %s", errNotCheckpoint, read.Form)
 		}
-		read.UserAnswer = &answer
+		read.SetUserAnswer(answer)
 		text, err := read.encode()
 		if err != nil {
 			return err
@@ -74,10 +74,10 @@ func (p Places) SetAnswer(path, answer string) error {
 }
 
 // StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a
-// file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}. (The skill's "Verification Checklist": "User's
+// file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}, each a string, a list of them, or null. (The skill's "Verification Checklist": "User's
 // answer is stored alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and
 // the error is errNotOurs. The answers are on the disk when StoreAnswers returns.
-func (p Places) StoreAnswers(path string, answers map[string]string) error {
+func (p Places) StoreAnswers(path string, answers map[string]any) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		if _, err := checkpointIn(folder, name); err != nil {
 			return err
@@ -104,13 +104,23 @@ func (p Places) StoreAnswers(path string, answers map[string]string) error {
 
 // answersFile is what StoreAnswers writes.
 type answersFile struct {
-	Answers map[string]string `json:"answers"`
+	Answers map[string]any `json:"answers"`
 }
 
 func holdsAnswers(text []byte) bool {
 	members, err := object(text)
-	var answers map[string]string
-	return err == nil && len(members) == 1 && json.Unmarshal(members["answers"], &answers) == nil
+	var answers map[string]any
+	if err != nil || len(members) != 1 || json.Unmarshal(members["answers"], &answers) != nil {
+		return false
+	}
+	for _, answer := range answers {
+		switch answer.(type) {
+		case nil, string, []any:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // A foundCheckpoint is one as it lies on the disk.

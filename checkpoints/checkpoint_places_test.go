@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net"
@@ -180,7 +181,7 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 				t.Errorf("keep: %v, want %v", err, want)
 			}
 			if want == nil {
-				if err := errors.Join(a.SetAnswer(path, "yes"), a.StoreAnswers(path, map[string]string{"q1": "yes"})); err != nil {
+				if err := errors.Join(a.SetAnswer(path, said("yes")), a.StoreAnswers(path, map[string]any{"q1": "yes"})); err != nil {
 					t.Error(err)
 				}
 				return
@@ -188,7 +189,7 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 			if err != nil && strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' }) {
 				t.Errorf("%q acts on a terminal", err)
 			}
-			if err := a.SetAnswer(path, "yes"); !errors.Is(err, want) {
+			if err := a.SetAnswer(path, said("yes")); !errors.Is(err, want) {
 				t.Errorf("set the answer: %v, want %v", err, want)
 			}
 			if err := a.StoreAnswers(path, nil); !errors.Is(err, want) {
@@ -272,7 +273,7 @@ func TestAnAnswerIsWrittenIntoACheckpointThatStaysAsItWas(t *testing.T) {
 	path := a.put(t, "c.json", text)
 	for _, answer := range []string{"jwt", "oauth <2>\n"} {
 		for range 2 {
-			if err := a.SetAnswer("c.json", answer); err != nil {
+			if err := a.SetAnswer("c.json", said(answer)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -294,7 +295,7 @@ func TestAnAnswerIsWrittenIntoNoCheckpointOfAnotherForm(t *testing.T) {
 	for _, name := range []string{"agent-pause-state.json", "mutation-agent.md"} {
 		a.put(t, name, ofDocument(t, name))
 		before := tree(t, a.base)
-		if err := a.SetAnswer(name, "A"); !errors.Is(err, errNotCheckpoint) {
+		if err := a.SetAnswer(name, said("A")); !errors.Is(err, errNotCheckpoint) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(before, tree(t, a.base)); diff != "" {
@@ -303,10 +304,34 @@ func TestAnAnswerIsWrittenIntoNoCheckpointOfAnotherForm(t *testing.T) {
 	}
 }
 
+// The answers to several questions are one object, which the next answer replaces.
+func TestTheAnswersToSeveralQuestionsAreAnObjectInACheckpoint(t *testing.T) {
+	a := newArea(t)
+	a.put(t, "c.json", hybrid)
+	for _, answer := range []string{`{"q1": "oauth", "q2": null, "q3": ["a", "b"]}`, `"jwt"`, `["a", "b"]`} {
+		if err := a.SetAnswer("c.json", json.RawMessage(answer)); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(a.base, "c.json"))
+		if want := strings.Replace(hybrid, "null\n}", answer+"\n}", 1); string(text) != want || err != nil {
+			t.Errorf("%s (%v)", text, err)
+		}
+	}
+}
+
+// said is an answer as SetAnswer takes it.
+func said(answer string) json.RawMessage {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
 func TestAnAnswerThatDoesNotFitLeavesTheCheckpointAlone(t *testing.T) {
 	a := newArea(t)
 	path := a.put(t, "c.json", hybrid)
-	if err := a.SetAnswer("c.json", strings.Repeat("x", checkpointMax)); !errors.Is(err, errTooLarge) {
+	if err := a.SetAnswer("c.json", said(strings.Repeat("x", checkpointMax))); !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(path); string(text) != hybrid || err != nil {
@@ -317,13 +342,13 @@ func TestAnAnswerThatDoesNotFitLeavesTheCheckpointAlone(t *testing.T) {
 func TestAnswersAreStoredBesideTheState(t *testing.T) {
 	a := newArea(t)
 	a.put(t, "state.md", ofDocument(t, "mutation-agent.md"))
-	for _, answers := range []map[string]string{{"q1": "No"}, {"q1": "Yes <all>", "q2": "B"}} {
+	for _, answers := range []map[string]any{{"q1": "No"}, {"q1": "Yes <all>", "q2": []string{"B", "C"}, "q3": nil}} {
 		if err := a.StoreAnswers("state.md", answers); err != nil {
 			t.Fatal(err)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(a.base, "state.md.answer.json"))
-	if want := `{"answers":{"q1":"Yes <all>","q2":"B"}}` + "\n"; string(text) != want || err != nil {
+	if want := `{"answers":{"q1":"Yes <all>","q2":["B","C"],"q3":null}}` + "\n"; string(text) != want || err != nil {
 		t.Errorf("%q (%v)", text, err)
 	}
 }
@@ -331,6 +356,7 @@ func TestAnswersAreStoredBesideTheState(t *testing.T) {
 func TestAnswersReplaceNothingElseThatHasTheirName(t *testing.T) {
 	for name, place := range map[string]func(path string) error{
 		"another file": func(path string) error { return os.WriteFile(path, []byte(`{"answers": {}, "mine": 1}`), 0o600) },
+		"other values": func(path string) error { return os.WriteFile(path, []byte(`{"answers": {"q1": 3}}`), 0o600) },
 		"half a file":  func(path string) error { return os.WriteFile(path, []byte(`{"answers"`), 0o600) },
 		"a link":       func(path string) error { return os.Symlink("state.json", path) },
 		"a folder":     func(path string) error { return os.Mkdir(path, 0o700) },
@@ -343,7 +369,7 @@ func TestAnswersReplaceNothingElseThatHasTheirName(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := tree(t, a.base)
-			if err := a.StoreAnswers("state.json", map[string]string{"q1": "A"}); !errors.Is(err, errNotOurs) {
+			if err := a.StoreAnswers("state.json", map[string]any{"q1": "A"}); !errors.Is(err, errNotOurs) {
 				t.Errorf("got %v", err)
 			}
 			if diff := cmp.Diff(before, tree(t, a.base)); diff != "" {

@@ -115,7 +115,31 @@ func awaitingAnswered(group []*Question, state string) string {
 	return b.String()
 }
 
-// AnswersByID is a JSON object of the answers by the agent's own ids, in the order in which they were asked.
+// AnswerValue is an answer as a program reads it: nil where its question was skipped, a list of what was chosen where
+// several could be, else a string.
+func AnswerValue(q *Question) any {
+	switch labels := questions.Chosen(q); {
+	case q.Skipped && !q.Declined:
+		return nil
+	case q.MultiSelect && len(labels) > 0:
+		return labels
+	}
+	return AnswerOf(q)
+}
+
+// UserAnswer is what the user_answer of a checkpoint holds for a group: the answer, and of several questions an object
+// of AnswerValues. A question that is alone and was skipped has words there: null says that nobody has answered yet.
+func UserAnswer(group []*Question) json.RawMessage {
+	switch {
+	case len(group) > 1:
+		return AnswersByID(group)
+	case group[0].Skipped:
+		return text.JSON(AnswerOf(group[0]))
+	}
+	return text.JSON(AnswerValue(group[0]))
+}
+
+// AnswersByID is a JSON object of the AnswerValues by the agent's own ids, in the order in which they were asked.
 func AnswersByID(group []*Question) json.RawMessage {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -123,7 +147,7 @@ func AnswersByID(group []*Question) json.RawMessage {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: %s", text.JSON(q.Own), text.JSON(AnswerOf(q)))
+		fmt.Fprintf(&b, "%s: %s", text.JSON(q.Own), text.JSON(AnswerValue(q)))
 	}
 	return json.RawMessage(b.String() + "}")
 }

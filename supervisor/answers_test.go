@@ -464,3 +464,34 @@ func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
 		})
 	}
 }
+
+// Where a program reads the answers they are as it wants them: of several choices it need not take a text apart, and
+// what was left out is no text.
+func TestAnswersAreGivenToProgramsAsTheirValues(t *testing.T) {
+	picks := []checkpoints.Option{{Label: "red"}, {Label: "green, or blue"}}
+	asked := func(own, answer string, change func(*Question)) *Question {
+		q := &Question{Own: own, State: checkpoints.QuestionAnswered}
+		q.Options, q.MultiSelect, q.Answer = picks, true, answer
+		change(q)
+		return q
+	}
+	group := []*Question{
+		asked("one", "red", func(q *Question) { q.MultiSelect = false }),
+		asked("several", "red, green, or blue", func(*Question) {}),
+		asked("of several one", "red", func(*Question) {}),
+		asked("own", "mauve", func(*Question) {}),
+		asked("left", "", func(q *Question) { q.Skipped = true }),
+	}
+	const want = `{"one": "red", "several": ["red","green, or blue"], "of several one": ["red"], "own": "mauve", "left": null}`
+	if got := string(AnswersByID(group)); got != want {
+		t.Errorf("by id: %s", got)
+	}
+	if got := string(UserAnswer(group)); got != want {
+		t.Errorf("in a checkpoint: %s", got)
+	}
+	for i, want := range []string{`"red"`, `["red","green, or blue"]`, `["red"]`, `"mauve"`, `"(no answer: `} {
+		if got := string(UserAnswer(group[i : i+1])); !strings.HasPrefix(got, want) {
+			t.Errorf("alone in a checkpoint: %s, not %s", got, want)
+		}
+	}
+}

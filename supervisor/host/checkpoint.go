@@ -61,7 +61,9 @@ func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*superviso
 			c.NextAction = "continue with the answer to: " + q.Text
 		}
 	}
-	c.UserAnswer = lastAnswer(questions)
+	if answer := lastAnswer(questions); answer != nil {
+		c.SetUserAnswer(answer)
+	}
 	return c
 }
 
@@ -106,18 +108,25 @@ func stateVariables(a *supervisor.Agent, own *checkpoints.Checkpoint, said strin
 	return vs
 }
 
-// lastAnswer gives the newest answer of an agent's questions; nil while there is none, or a newer question is open.
-func lastAnswer(questions []*supervisor.Question) *string {
+// lastAnswer gives the newest answer of an agent's questions, as supervisor.UserAnswer; nil while there is none, or a
+// newer question is open.
+func lastAnswer(questions []*supervisor.Question) json.RawMessage {
+	var group []*supervisor.Question // those that were asked last, together
 	for _, q := range slices.Backward(questions) {
-		if supervisor.Posted(q) || q.File != nil {
-			if q.AnsweredAt == nil {
-				return nil
-			}
-			answer := supervisor.AnswerOf(q)
-			return &answer
+		switch {
+		case !supervisor.Posted(q) && q.File == nil:
+			continue
+		case len(group) > 0 && q.Group != group[0].Group:
+			return supervisor.UserAnswer(group)
+		case q.AnsweredAt == nil:
+			return nil
 		}
+		group = slices.Insert(group, 0, q)
 	}
-	return nil
+	if len(group) == 0 {
+		return nil
+	}
+	return supervisor.UserAnswer(group)
 }
 
 // lastSignal gives the newest signal with one of the fields; the zero Signal if there is none.
@@ -186,7 +195,7 @@ func (m Machine) setAnswer(s supervisor.State, agent string) {
 		return
 	}
 	places := checkpoints.Places{Base: filepath.Dir(path)}
-	if err := places.SetAnswer(filepath.Base(path), *answer); err != nil {
+	if err := places.SetAnswer(filepath.Base(path), answer); err != nil {
 		m.Log.Error().Err(err).Msg("checkpoint")
 	}
 }

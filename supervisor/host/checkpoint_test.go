@@ -41,6 +41,15 @@ func TestOurCheckpointIsAsFullAsTheDocuments(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
+	queue := []*supervisor.Question{{ID: "q-5", Group: "q-5", Own: "a"}, {ID: "q-6", Group: "q-5", Own: "b"}}
+	for _, q := range queue {
+		q.Kind, q.State, q.AnsweredAt = questions.AskClarification, checkpoints.QuestionAnswered, &at
+	}
+	queue[0].Answer, queue[1].Skipped = "yes", true
+	if c := w.checkpoint(a, "/work", append(asked[:1:1], queue...), "told"); c.UserAnswer != nil ||
+		string(c.Other["user_answer"]) != `{"a": "yes", "b": null}` {
+		t.Errorf("of several questions the answer is %s", c.Other["user_answer"])
+	}
 	asked = append(asked, &supervisor.Question{ID: "q-2", Kind: questions.AskClarification, State: supervisor.Open})
 	if c := w.checkpoint(a, "/work", asked, "told"); c.UserAnswer != nil {
 		t.Errorf("a question is open, and it is answered %q", *c.UserAnswer)

@@ -53,11 +53,11 @@ func handBack(ctx context.Context, files *worktree.FileSearch, places checkpoint
 // storeAnswer writes the answers where the agent's own script looks for them.
 func storeAnswer(places checkpoints.Places, state string, sig signals.Signal, group []*supervisor.Question) error {
 	if sig.Dialect == signals.Escalated {
-		return places.SetAnswer(state, supervisor.AnswersInOne(group))
+		return places.SetAnswer(state, supervisor.UserAnswer(group))
 	}
-	answers := map[string]string{}
+	answers := map[string]any{}
 	for _, q := range group {
-		answers[q.Own] = supervisor.AnswerOf(q)
+		answers[q.Own] = supervisor.AnswerValue(q)
 	}
 	return places.StoreAnswers(state, answers)
 }
