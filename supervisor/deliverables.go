@@ -32,7 +32,7 @@ func deliverables(list []string) []Deliverable {
 					d = Deliverable{Path: first, Or: d.Path}
 				}
 			}
-			if d.Path != "" && !strings.Contains(d.Path, "//") && !nothing().MatchString(d.Path) {
+			if d.Path != "" && !isKind(d.Path) && !strings.Contains(d.Path, "//") && !nothing().MatchString(d.Path) {
 				all = append(all, d)
 			}
 		}
@@ -70,8 +70,13 @@ func unmarked(path string) string {
 
 // plainPath reports whether a word can hardly be anything but the path of a file.
 func plainPath(word string) bool {
-	return fileName().MatchString(word) && !strings.Contains(word, "//") &&
+	return fileName().MatchString(word) && !strings.Contains(word, "//") && !isKind(word) &&
 		(strings.Contains(word, "/") || suffix().MatchString(word))
+}
+
+// isKind tells ".ts", which names a kind of files, from the name of one.
+func isKind(word string) bool {
+	return strings.HasPrefix(word, ".") && strings.Count(word, ".") == 1 && word != ".env" && fileKind().MatchString(word)
 }
 
 // maxSpacedWords is how many words the name of a file has that is taken for one.

@@ -17,6 +17,7 @@ func TestDeliverablesAreLookedForUnlessTheyAreProse(t *testing.T) {
 		{"- `report.md`\n- \"a.txt\"\n- src/*.go\n- *.md", "report.md a.txt src/*.go *.md"},
 		{"- none\n- a faster build\n- see https://example.com/x.md\n- https://example.com/x.md", ""},
 		{"N/A", ""},
+		{"- .ts\n- .ts files\n- .env\n- .gitignore\n- src/.md\n- types.d.ts", ".env .gitignore src/.md types.d.ts"},
 		{"report.md", "report.md"},
 		{"", ""},
 		{"- Makefile\n- Dockerfile\n- bin\n- Überblick.md\n- src/[id]/page.tsx", "Makefile Dockerfile bin Überblick.md src/[id]/page.tsx"},
@@ -39,6 +40,15 @@ func TestAFileIsDueOnceThoughTaskAndReportNameIt(t *testing.T) {
 	a.Report = &checkpoints.Report{Deliverables: "- ./Makefile (build)\n- Dockerfile"}
 	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final report.pdf", Or: "out/final"}, {Path: "Dockerfile"}}
 	if diff := cmp.Diff(want, Due(a, 0)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The document's own snapshot of a limit counts files by their kinds.
+func TestAKindOfFilesIsNoFileOfASnapshot(t *testing.T) {
+	got := SnapshotPaths(blocked("state_snapshot",
+		"✓ Identified file types (47% .ts, 23% .md, 30% other)\n✓ Created analysis strategy (see ANALYSIS_PLAN.md), .env"))
+	if diff := cmp.Diff([]string{"ANALYSIS_PLAN.md", ".env"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

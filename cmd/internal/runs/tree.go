@@ -73,7 +73,10 @@ func agentTitle(a view.AgentView) string {
 func saying(r view.RunView, a view.AgentView) string {
 	switch {
 	case len(a.OpenQuestions) > 0:
-		text := "asks " + a.OpenQuestions[0] + ": " + strings.TrimPrefix(a.Reason, "asks: ")
+		text := "asks " + a.OpenQuestions[0]
+		if _, asked, says := strings.Cut(a.Reason, "asks: "); says { // "at work; asks: …", where a script asks
+			text += ": " + asked
+		}
 		if more := len(a.OpenQuestions) - 1; more > 0 {
 			text += fmt.Sprintf(" (and %d more)", more)
 		}

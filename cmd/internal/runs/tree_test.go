@@ -91,6 +91,20 @@ r-7uz22pon            parked     1h ago          $0.00  asks: Which?
 	}
 }
 
+// While a script waits its agent is at work, and nothing but the question is said of what it asks.
+func TestATreeNamesTheQuestionOfAScript(t *testing.T) {
+	r := view.RunView{ID: "r-3f9a2c1b", Status: "running", Reason: "at work; asks: Which way?"}
+	for reason, want := range map[string]string{
+		"at work; asks: Which way?":             "asks w_q1: Which way?",
+		"asks: Which asks: this?":               "asks w_q1: Which asks: this?",
+		"is being parked: held for long enough": "asks w_q1",
+	} {
+		if got := saying(r, view.AgentView{Status: "running", Reason: reason, OpenQuestions: []string{"w_q1"}}); got != want {
+			t.Errorf("of %q it says %q, not %q", reason, got, want)
+		}
+	}
+}
+
 func TestOfManyChildrenThoseAreListedThatAPersonWantsToSee(t *testing.T) {
 	agents := []view.AgentView{{ID: "root", Status: "blocked"}}
 	for i := range 1000 {
