@@ -188,8 +188,8 @@ func (s State) childEnded(c *Agent) string {
 	if worse(c, checkpoints.Succeeded) && gates(c) {
 		b.WriteString("It counts so for the whole run, unless its work is continued: delegate it with resume: " + c.ID + "\n")
 	}
-	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: %s logs %s", c.ToolUses,
-		s.Duration(c), c.InputTokens+c.OutputTokens, s.program(), c.ID)
+	fmt.Fprintf(&b, "Tool uses: %d\nDuration: %s\nTokens: %d\nIts output: %s logs %s\n%s", c.ToolUses,
+		s.Duration(c), c.InputTokens+c.OutputTokens, s.program(), c.ID, s.howToReadShared())
 	return b.String()
 }
 

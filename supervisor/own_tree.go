@@ -22,7 +22,7 @@ type reading struct {
 
 var readings = map[string]reading{
 	"logs":      {ids: true, flags: []string{"--raw", "--json"}, values: []string{"--tail", "--since"}},
-	"show":      {ids: true, flags: []string{"--json"}},
+	"show":      {ids: true, flags: []string{"--json", "--findings"}},
 	"wait":      {ids: true, flags: []string{"--json", "--any", "--question"}, values: []string{"--timeout"}},
 	"ps":        {flags: []string{"--json", "--tree", "-a", "--all", "-q", "--ids"}},
 	"questions": {flags: []string{"--json"}},

@@ -23,6 +23,7 @@ func ownTree(t *testing.T, program string) *Story {
 func TestAnAgentReadsOfItsOwnRunUnasked(t *testing.T) {
 	for _, command := range []string{
 		"logs " + childOne, "logs --tail 20 " + childOne, "logs --since=5m '" + childOne + "'", "show --json " + Root,
+		"show --findings " + RunID,
 		"show " + RunID, "wait " + childOne + " --timeout 5m", "ps --tree --json", "questions",
 	} {
 		t.Run(command, func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestNothingButReadingOnesOwnRunRunsUnasked(t *testing.T) {
 		"! " + logs, "PATH=. " + logs, "(" + logs + ")", "{ " + logs + "; }", "time " + logs, "exec " + logs, logs + " # x",
 		ownProgram + " logs $(id)", ownProgram + " logs `id`", ownProgram + " logs $X", ownProgram + " logs ~",
 		ownProgram + " logs *", ownProgram + " logs " + `a\-x`, ownProgram + " logs {" + childOne + ",x}",
-		ownProgram + " logs", ownProgram + " logs a-other000000", ownProgram + " show r-other", ownProgram + " show --",
+		ownProgram + " logs", ownProgram + " logs a-other000000", ownProgram + " show r-other", ownProgram + " show --findings r-other", ownProgram + " show --",
 		logs + " --log /tmp/x", ownProgram + " --log=/tmp/x logs " + childOne, logs + " --tail", logs + " --tail --log",
 		ownProgram + " ps " + RunID, ownProgram + " ps --cwd /", ownProgram + " answer q-1 yes", ownProgram + " stop " + childOne,
 		ownProgram + " resume " + RunID, ownProgram + " prune", ownProgram, "",

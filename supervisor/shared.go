@@ -26,7 +26,12 @@ const maxMerges = 5
 
 // howToShare is what a child reads of it. One echo with >> is one write.
 const howToShare = "Findings that other agents need: append them to $" +
-	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id, each by one echo with >>."
+	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id and a timestamp, each by one echo with >>."
+
+// howToReadShared is what a parent reads of it, before the run has ended and all is merged.
+func (s State) howToReadShared() string {
+	return fmt.Sprintf("Findings that agents have shared: %s show --findings %s", s.program(), s.Run.ID)
+}
 
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
 // with: another agent, or a subagent.

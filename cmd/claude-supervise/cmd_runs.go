@@ -36,17 +36,21 @@ Inside an agent, only its own run is listed.`,
 }
 
 func newShow() *cobra.Command {
-	return thisMachine.Show(&cobra.Command{
+	return showsFindings(thisMachine.Show(&cobra.Command{
 		Use:     "show ID",
 		Aliases: []string{"inspect"},
 		Short:   "show a run, an agent or a question",
 		Long: `Show all details of a run, an agent or a question. A run with several agents is
 shown as a tree, with the total spent. An agent is shown with its origin, what
-it has done and left behind, and the resources its processes use now.`,
+it has done and left behind, and the resources its processes use now.
+
+With --findings, print what the agents of a run have shared so far, as JSON: who
+found what, and when, by the names of their files.`,
 		Example: "  claude-supervise show r-3f9a2c1b\n" +
 			"  claude-supervise show a-7Qm2xK9fWb4T\n" +
-			"  claude-supervise show q-7kq2mx --json",
-	})
+			"  claude-supervise show q-7kq2mx --json\n" +
+			"  claude-supervise show r-3f9a2c1b --findings",
+	}))
 }
 
 func newLogs() *cobra.Command {

@@ -48,10 +48,42 @@ type merging struct {
 // {"order": LINE, "agent": ID, "time": TIME, "value": FINDING}. The agent is "" where the finding names none of agents
 // as its agent_id or agent, and the time "" where it gives none as its timestamp or time.
 func MergeShared(dir string, agents map[string]bool) supervisor.Merged {
+	return shared(dir, agents).all()
+}
+
+func shared(dir string, agents map[string]bool) merging {
 	return merging{dir: dir, to: dir, named: findingsName, entry: func(line int, finding []byte) []byte {
 		who, when := finder(finding, agents)
 		return fmt.Appendf(nil, `{"order":%d,"agent":%q,"time":%q,"value":%s}`, line, who, when, finding)
-	}}.all()
+	}}
+}
+
+// Print writes what the agents of a run have shared so far, and keeps nothing: a JSON object that has for each file the
+// array of MergeShared. Lines that are no JSON, or none yet, are left out.
+func Print(dir string, agents map[string]bool, to io.Writer) error {
+	k, out, room := shared(dir, agents), bufio.NewWriter(to), int64(maxFindings)
+	_, _ = out.WriteString("{") // a writer keeps its first error until it is flushed
+	root, err := k.open()
+	if root != nil {
+		defer func() { _ = root.Close() }() // only read
+		var names []string
+		names, err = k.files(root)
+		between := ""
+		for _, name := range names {
+			in, bad := openRegular(root, name+".jsonl", &room)
+			if bad != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", name+".jsonl", bad))
+				continue
+			}
+			_, _ = fmt.Fprintf(out, "%s%q: ", between, name+".jsonl")
+			between = ","
+			bad = mergeLines(new(checkpoints.MergedFile), bufio.NewReaderSize(in, maxFinding), out,
+				bufio.NewWriter(io.Discard), k.entry)
+			err = errors.Join(err, bad, in.Close())
+		}
+	}
+	_, _ = out.WriteString("}\n")
+	return errors.Join(err, out.Flush())
 }
 
 // MergeProject merges those that agents have left in the project's own folder since a time, as the protocols document
@@ -69,21 +101,11 @@ func (k merging) all() supervisor.Merged {
 			b.Problem = text.FirstLine(err.Error())
 		}
 	}
-	info, err := os.Lstat(k.dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return b
-	case err == nil && !info.IsDir() && !k.absent: // a person's folder may be a link
-		err = fmt.Errorf("%s is not a folder", k.dir)
+	root, err := k.open()
+	if err != nil && !k.absent {
+		trouble(err)
 	}
-	var root *os.Root
-	if err == nil {
-		root, err = os.OpenRoot(k.dir)
-	}
-	if err != nil {
-		if !k.absent {
-			trouble(err)
-		}
+	if root == nil {
 		return b
 	}
 	defer func() { _ = root.Close() }() // only read
@@ -101,6 +123,20 @@ func (k merging) all() supervisor.Merged {
 		b.Files = append(b.Files, m)
 	}
 	return b
+}
+
+// open opens the folder; nil where there is none.
+func (k merging) open() (*os.Root, error) {
+	info, err := os.Lstat(k.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir() && !k.absent: // a person's folder may be a link
+		return nil, fmt.Errorf("%s is not a folder", k.dir)
+	}
+	return os.OpenRoot(k.dir)
 }
 
 // files gives the names of the files of findings, without their suffix and sorted.
