@@ -48,9 +48,9 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 	return c, err
 }
 
-// SetAnswer writes an answer, as JSON, into the user_answer of a checkpoint of the hybrid form. Nothing else changes in it but
-// its layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer returns. Doing
-// it again changes nothing. A checkpoint of another form is errNotCheckpoint.
+// SetAnswer writes an answer, as JSON, into the user_answer of a checkpoint of the hybrid form. Nothing else changes in
+// it but its layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer
+// returns. Doing it again changes nothing. A checkpoint of another form is errNotCheckpoint.
 func (p Places) SetAnswer(path string, answer json.RawMessage) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		read, err := checkpointIn(folder, name)
@@ -74,8 +74,8 @@ func (p Places) SetAnswer(path string, answer json.RawMessage) error {
 }
 
 // StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a
-// file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}, each a string, a list of them, or null. (The skill's "Verification Checklist": "User's
-// answer is stored alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and
+// file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}, each a string, a list of them, or null. (The
+// skill's "Verification Checklist": "User's answer is stored alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and
 // the error is errNotOurs. The answers are on the disk when StoreAnswers returns.
 func (p Places) StoreAnswers(path string, answers map[string]any) error {
 	return p.in(path, func(folder *os.File, name string) error {

@@ -129,7 +129,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 	return f
 }
 
-// rule gives what a question's type asks for, in the words of Validate ("Answer Validation"); "" if it has no such type.
+// rule gives what a question's type asks for, in the words of Validate ("Answer Validation"); "" where it has none.
 // Its members stay among the others, for those who read the file after us.
 func (m others) rule() string {
 	for _, name := range []string{"question_type", "type"} {
