@@ -108,9 +108,7 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	var err error
 	switch c.Form {
 	case FormHybrid, FormSkill, "":
-		if text, err = encodeObject(c.members(c.Form), c.Other, "\n  "); err == nil {
-			text = append(text, "\n}\n"...)
-		}
+		text, err = encodeObject(c.members(c.Form), c.Other, "\n  ", "\n")
 	case FormMarkdown:
 		text = c.encodeMarkdown()
 	default:

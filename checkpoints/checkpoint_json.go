@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"slices"
 )
 
 // maxMembers bounds an object or a list of a checkpoint that is read into memory, member by member.
@@ -176,45 +175,14 @@ func cut(err error) error {
 	return err
 }
 
-// encodeObject writes an object: the fields in their order, then the others by name, each after a separator.
-func encodeObject(fields []member, other map[string]json.RawMessage, separator string) ([]byte, error) {
-	for name, value := range other {
-		if !json.Valid(value) {
-			return nil, fmt.Errorf("encode %q of a checkpoint: not JSON", shorten(name))
-		}
-	}
-	var b bytes.Buffer
-	put := func(name string, value []byte) {
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		} else {
-			b.WriteByte('{')
-		}
-		fmt.Fprintf(&b, "%s%s: %s", separator, name, value)
-	}
-	others := maps.Clone(other)
+// encodeObject writes an object: the fields in their order, then the others by name, each after a space, and an end
+// after the last one.
+func encodeObject(fields []member, other map[string]json.RawMessage, space, end string) ([]byte, error) {
+	w := objectWriter{of: "a checkpoint", left: maps.Clone(other)}
 	for _, m := range fields {
-		value := []byte(m.none)
-		if !reflect.ValueOf(m.field).Elem().IsZero() {
-			encoded, err := plainJSON(m.field)
-			if err != nil {
-				return nil, fmt.Errorf("encode %s of a checkpoint: %w", m.name, err)
-			}
-			value = encoded
-		} else if other, present := others[m.name]; present {
-			value = other
-		}
-		delete(others, m.name)
-		put(`"`+m.name+`"`, value)
+		w.put(m.name, reflect.ValueOf(m.field).Elem().Interface(), m.none)
 	}
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		quoted, err := plainJSON(name)
-		if err != nil {
-			return nil, fmt.Errorf("encode a name in a checkpoint: %w", err)
-		}
-		put(string(quoted), others[name])
-	}
-	return b.Bytes(), nil
+	return w.end(space, end, nil)
 }
 
 // plainJSON encodes without turning < > & into escapes: people read these files. It does not indent: an agent's deeply
@@ -246,8 +214,7 @@ func (p *Pending) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON writes what UnmarshalJSON reads.
 func (p *Pending) MarshalJSON() ([]byte, error) {
-	text, err := encodeObject(p.members(), p.Other, " ")
-	return append(text, '}'), err
+	return encodeObject(p.members(), p.Other, " ", "")
 }
 
 // An optionList is written as texts where there is no description, as the document has them.
@@ -276,9 +243,10 @@ func (l *optionList) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (l *optionList) MarshalJSON() ([]byte, error) {
-	items := make([]any, len(*l))
-	for i, o := range *l {
+// MarshalJSON writes what UnmarshalJSON reads.
+func (l optionList) MarshalJSON() ([]byte, error) {
+	items := make([]any, len(l))
+	for i, o := range l {
 		items[i] = o
 		if o.Description == "" {
 			items[i] = o.Label

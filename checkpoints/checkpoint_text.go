@@ -113,10 +113,15 @@ func shortened(text string, most int) string {
 	if len(text) > most {
 		text, rest = strings.ToValidUTF8(text[:most], ""), cutMark
 	}
+	return printable(text) + rest
+}
+
+// printable is a text without what would act on a terminal.
+func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, text) + rest
+	}, text)
 }

@@ -72,18 +72,12 @@ func (s *Store) Commit(ctx context.Context, c Change) error {
 				return err
 			}
 		}
-		for _, r := range rows {
-			if err := s.exec(ctx, r.query, r.args...); err != nil {
-				return duplicate(run, err)
-			}
+		events := c.Earlier
+		if c.Event.Seq != 0 {
+			events = append(slices.Clip(events), c.Event)
 		}
-		for _, event := range append(slices.Clip(c.Earlier), c.Event) {
-			if event.Seq == 0 {
-				continue
-			}
-			if err := s.append(ctx, run, event); err != nil {
-				return err
-			}
+		if err := s.put(ctx, run, rows, events); err != nil {
+			return err
 		}
 		if c.Taken > 0 {
 			return s.exec(ctx, `UPDATE runs SET taken = ? WHERE id = ? AND taken < ?`, c.Taken, run, c.Taken)
@@ -145,6 +139,21 @@ func (c *Change) rows() ([]row, error) {
 		put("delivery", run, d.UUID, d, putDelivery, run, d.UUID)
 	}
 	return rows, errors.Join(errs...)
+}
+
+// put writes the records of a run, and appends its events.
+func (s *Store) put(ctx context.Context, run string, rows []row, events []Event) error {
+	for _, r := range rows {
+		if err := s.exec(ctx, r.query, r.args...); err != nil {
+			return duplicate(run, err)
+		}
+	}
+	for _, event := range events {
+		if err := s.append(ctx, run, event); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) refuseIfMoved(ctx context.Context, run string, at int64) error {

@@ -202,18 +202,20 @@ func putUp(path string, text []byte) error {
 
 // putUpOnce puts a file where none is, once ready has returned.
 func putUpOnce(path string, text []byte, ready func(*Replacement) error) error {
-	next, err := Replace(path)
-	if err != nil {
-		return err
+	return replacing(path, text, func(next *Replacement) error {
+		if err := ready(next); err != nil {
+			return err
+		}
+		return os.Link(next.Name(), path)
+	})
+}
+
+// failed says of an error, if there is one, what was being done with the file of an id.
+func failed(doing, id string, err error) error {
+	if err == nil {
+		return nil
 	}
-	defer next.Drop()
-	if _, err := next.Write(text); err != nil {
-		return err
-	}
-	if err := ready(next); err != nil {
-		return err
-	}
-	return os.Link(next.Name(), path)
+	return fmt.Errorf("%s %s: %w", doing, shown(id), err)
 }
 
 // remove reports whether it was this caller who removed the file.

@@ -52,7 +52,7 @@ func readAnswerFile(path string) ([]byte, fs.FileInfo, error) {
 func (d *FileDrop) Answer(id, answer string) error {
 	line, _, err := answerOf([]byte(strings.Join(strings.FieldsFunc(answer, lineBreak), " ")))
 	if err != nil {
-		return fmt.Errorf("write answer %s: %w: %w", shown(id), errBadAnswer, err)
+		return failed("write answer", id, fmt.Errorf("%w: %w", errBadAnswer, err))
 	}
 	path, err := d.file(answersFolder, id, answerSuffix)
 	if err == nil {
@@ -63,11 +63,10 @@ func (d *FileDrop) Answer(id, answer string) error {
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s: %w", answersFolder+"/"+id+answerSuffix, fs.ErrExist) // without the name that it had meanwhile
 	}
-	if err != nil {
-		return fmt.Errorf("write answer %s: %w", shown(id), err)
+	if err == nil {
+		d.know(answersFolder, path, line)
 	}
-	d.know(answersFolder, path, line)
-	return nil
+	return failed("write answer", id, err)
 }
 
 func lineBreak(r rune) bool { return r == '\n' || r == '\r' }
@@ -85,41 +84,37 @@ func (d *FileDrop) Answered(id string) bool {
 // ReadAnswer gives the answer in answers/ID.txt as Watch would tell it; fs.ErrNotExist where none lies, or none that is
 // whole.
 func (d *FileDrop) ReadAnswer(id string) (string, error) {
+	answer, err := d.readAnswer(id)
+	return answer, failed("read answer", id, err)
+}
+
+func (d *FileDrop) readAnswer(id string) (string, error) {
 	path, err := d.fileThere(answersFolder, id, answerSuffix)
-	var text []byte
-	var info fs.FileInfo
-	if err == nil {
-		text, info, err = readAnswerFile(path)
-	}
-	var answer string
-	if err == nil {
-		var complete bool
-		if answer, complete, err = fileAnswer(text); err == nil && !complete && time.Since(info.ModTime()) < lineSettles {
-			err = fs.ErrNotExist
-		}
-	}
 	if err != nil {
-		return "", fmt.Errorf("read answer %s: %w", shown(id), err)
+		return "", err
 	}
-	return answer, nil
+	text, info, err := readAnswerFile(path)
+	if err != nil {
+		return "", err
+	}
+	answer, complete, err := fileAnswer(text)
+	if err == nil && !complete && time.Since(info.ModTime()) < lineSettles {
+		return "", fs.ErrNotExist
+	}
+	return answer, err
 }
 
 // Unanswer takes back what Answer has put there, and reports whether it was there still: false means that the script
 // has it.
 func (d *FileDrop) Unanswer(id string) (taken bool, err error) {
 	taken, err = d.takeAnswer(id)
-	if err != nil {
-		return false, fmt.Errorf("take back answer %s: %w", shown(id), err)
-	}
-	return taken, nil
+	return taken, failed("take back answer", id, err)
 }
 
 // Consume removes answers/ID.txt, once its answer is saved; it is no error if it is gone.
 func (d *FileDrop) Consume(id string) error {
-	if _, err := d.takeAnswer(id); err != nil {
-		return fmt.Errorf("remove answer %s: %w", shown(id), err)
-	}
-	return nil
+	_, err := d.takeAnswer(id)
+	return failed("remove answer", id, err)
 }
 
 func (d *FileDrop) takeAnswer(id string) (bool, error) {
@@ -129,9 +124,13 @@ func (d *FileDrop) takeAnswer(id string) (bool, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	taken, err := remove(path)
-	if err == nil {
-		d.forget(answersFolder, path)
+	return d.take(answersFolder, path)
+}
+
+// take removes a file, and makes Watch silent about that.
+func (d *FileDrop) take(folder, path string) (taken bool, err error) {
+	if taken, err = remove(path); err == nil {
+		d.forget(folder, path)
 	}
 	return taken, err
 }
@@ -147,10 +146,7 @@ func (d *FileDrop) Reject(id, reason string) error {
 	if err == nil {
 		err = d.reject(path, strings.TrimSuffix(path, answerSuffix)+rejectedSuffix, reason)
 	}
-	if err != nil {
-		return fmt.Errorf("reject answer %s: %w", shown(id), err)
-	}
-	return nil
+	return failed("reject answer", id, err)
 }
 
 func (d *FileDrop) reject(path, rejected, reason string) error {

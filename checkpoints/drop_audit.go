@@ -33,6 +33,14 @@ type audit struct {
 	file *os.File
 }
 
+func (d *FileDrop) openAudit() (*audit, error) {
+	folder, err := d.folder(auditFolder)
+	if err != nil {
+		return nil, err
+	}
+	return openAudit(folder, auditPatience)
+}
+
 func openAudit(folder string, patience time.Duration) (*audit, error) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errAuditBusy)
 	defer cancel()
@@ -132,26 +140,26 @@ type Decision struct {
 // Audit adds a line to audit/questions.log for each decision whose line is not there yet. It waits for at most five
 // seconds for others that write there.
 func (d *FileDrop) Audit(decisions []Decision) error {
-	folder, err := d.folder(auditFolder)
-	if err != nil {
+	if err := d.audit(decisions); err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	log, err := openAudit(folder, auditPatience)
+	return nil
+}
+
+func (d *FileDrop) audit(decisions []Decision) error {
+	log, err := d.openAudit()
 	if err != nil {
-		return fmt.Errorf("write the audit log: %w", err)
+		return err
 	}
 	defer log.close()
 	lines := make([]string, len(decisions))
 	for i, one := range decisions {
 		lines[i] = auditLine(one.ID, one.question(), one.Answered)
 	}
-	if lines, err = log.missing(lines); err == nil && len(lines) > 0 {
-		err = log.add(strings.Join(lines, "\n"), false)
+	if lines, err = log.missing(lines); err != nil || len(lines) == 0 {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("write the audit log: %w", err)
-	}
-	return nil
+	return log.add(strings.Join(lines, "\n"), false)
 }
 
 // auditLine is a line in the form of the document: time | id | question | answer | seconds | path.

@@ -3,7 +3,6 @@ package checkpoints
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -44,10 +43,7 @@ const unreadableSuffix = ".unreadable"
 // script may have removed, Answered is all there is to it; one that cannot be read is kept as answered/ID.unreadable.
 // Close waits for at most five seconds for others that close one.
 func (d *FileDrop) Close(id string, a Answered) error {
-	if err := d.close(id, a); err != nil {
-		return fmt.Errorf("close question %s: %w", shown(id), err)
-	}
-	return nil
+	return failed("close question", id, d.close(id, a))
 }
 
 func (d *FileDrop) close(id string, a Answered) error {
@@ -59,11 +55,7 @@ func (d *FileDrop) close(id string, a Answered) error {
 	if err != nil {
 		return err
 	}
-	folder, err := d.folder(auditFolder)
-	if err != nil {
-		return err
-	}
-	log, err := openAudit(folder, auditPatience)
+	log, err := d.openAudit()
 	if err != nil {
 		return err
 	}
@@ -95,11 +87,8 @@ func (d *FileDrop) close(id string, a Answered) error {
 	if err := log.add(auditLine(id, q, a), before != nil); err != nil {
 		return err
 	}
-	if _, err := remove(pending); err != nil { // the last step: until it is done, all can be done again
-		return err
-	}
-	d.forget(pendingFolder, pending)
-	return nil
+	_, err = d.take(pendingFolder, pending) // the last step: until it is done, all can be done again
+	return err
 }
 
 func (a Answered) question() *QuestionFile {
@@ -167,13 +156,6 @@ func writeClosed(path string, q *QuestionFile, a Answered) error {
 	if err != nil {
 		return err
 	}
-	next, err := Replace(path)
-	if err != nil {
-		return err
-	}
-	defer next.Drop()
-	if _, err := next.Write(text); err != nil {
-		return err
-	}
-	return next.rename() // the audit log is synced next, and a journal keeps the order; else Close is made again
+	// The audit log is synced next, and a journal keeps the order; else Close is made again.
+	return replacing(path, text, (*Replacement).rename)
 }

@@ -253,7 +253,7 @@ func (q *QuestionFile) encode(added ...namedValue) ([]byte, error) {
 	for _, a := range added {
 		delete(left, a.name)
 	}
-	w := objectWriter{left: left}
+	w := objectWriter{of: "a question", left: left}
 	w.put("question", q.Question, `""`)
 	w.put("options", q.Options, `[]`)
 	w.put("workflow_id", q.WorkflowID, `""`)
@@ -285,7 +285,7 @@ func (q *QuestionFile) encode(added ...namedValue) ([]byte, error) {
 }
 
 func (f *FileQuestion) encode() ([]byte, error) {
-	w := objectWriter{left: maps.Clone(f.Other)}
+	w := objectWriter{of: "a question", left: maps.Clone(f.Other)}
 	w.put("id", f.ID, "")
 	w.put("question", f.Question, `""`)
 	w.put("options", f.Options, `[]`)
@@ -315,6 +315,7 @@ func encodedWait(d time.Duration) json.Number {
 
 // objectWriter writes the members of one object.
 type objectWriter struct {
+	of      string // what it is, for errors
 	members []string
 	left    map[string]json.RawMessage // those that have not been written
 	err     error
@@ -345,10 +346,10 @@ func (w *objectWriter) write(name string, value any) {
 	if !isJSON {
 		var err error
 		if encoded, err = plainJSON(value); err != nil {
-			w.err = errors.Join(w.err, fmt.Errorf("encode %q of a question: %w", shorten(name), err))
+			w.err = errors.Join(w.err, fmt.Errorf("encode %q of %s: %w", shorten(name), w.of, err))
 		}
 	} else if !json.Valid(encoded) {
-		w.err = errors.Join(w.err, fmt.Errorf("encode %q of a question: not JSON", shorten(name)))
+		w.err = errors.Join(w.err, fmt.Errorf("encode %q of %s: not JSON", shorten(name), w.of))
 	}
 	quoted, err := plainJSON(name)
 	w.err = errors.Join(w.err, err)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // A QuestionFile is what lies in pending/ID.json. Its form is the hybrid document's ("Question File Format", "Question
@@ -64,31 +63,34 @@ func (q QuestionFile) AsksTheSame(o *QuestionFile) bool {
 // on terminals. Posting it again replaces what it was. errNotOurs if a file lies there that is not a question of the
 // same run, ErrBadQuestionFile if the file could not be read back.
 func (d *FileDrop) Post(q QuestionFile) error {
+	return failed("post question", q.ID, d.post(q.printable()))
+}
+
+func (d *FileDrop) post(q QuestionFile) error {
 	if !q.Ours() {
-		return fmt.Errorf("post question %s: it names no run and agent", shown(q.ID))
+		return errors.New("it names no run and agent")
 	}
-	q = q.printable()
 	text, err := q.encode()
 	if err == nil {
 		_, err = parseQuestionFile(text)
 	}
-	var path string
-	if err == nil {
-		path, err = d.file(pendingFolder, q.ID, questionSuffix)
-	}
 	if err != nil {
-		return fmt.Errorf("post question %s: %w", shown(q.ID), err)
+		return err
+	}
+	path, err := d.file(pendingFolder, q.ID, questionSuffix)
+	if err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := post(path, q.Run, text); err != nil {
-		return fmt.Errorf("post question %s: %w", q.ID, err)
+	if err := putUpQuestion(path, q.Run, text); err != nil {
+		return err
 	}
 	d.know(pendingFolder, path, questionContent(text))
 	return nil
 }
 
-func post(path, run string, text []byte) error {
+func putUpQuestion(path, run string, text []byte) error {
 	err := putUp(path, text)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
@@ -115,7 +117,7 @@ func (d *FileDrop) Question(id string) (*QuestionFile, error) {
 		q, err = readQuestionFile(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read question %s: %w", shown(id), err)
+		return nil, failed("read question", id, err)
 	}
 	q.ID = id
 	return q, nil
@@ -184,10 +186,12 @@ func (d *FileDrop) Pending() ([]QuestionFile, []QuestionProblem, error) {
 }
 
 // Withdraw removes a question of ours from pending/; it is no error if it is gone. errNotOurs for another's.
-func (d *FileDrop) Withdraw(id string) error {
+func (d *FileDrop) Withdraw(id string) error { return failed("withdraw question", id, d.withdraw(id)) }
+
+func (d *FileDrop) withdraw(id string) error {
 	path, err := d.file(pendingFolder, id, questionSuffix)
 	if err != nil {
-		return fmt.Errorf("withdraw question %s: %w", shown(id), err)
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -196,15 +200,12 @@ func (d *FileDrop) Withdraw(id string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && !q.Ours(), errors.Is(err, ErrBadQuestionFile):
-		err = errNotOurs
-	case err == nil:
-		_, err = remove(path)
+		return errNotOurs
+	case err != nil:
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("withdraw question %s: %w", id, err)
-	}
-	d.forget(pendingFolder, path)
-	return nil
+	_, err = d.take(pendingFolder, path)
+	return err
 }
 
 // Discard removes the question of an agent's script whose agent is gone, and an answer that it has not taken; it is no
@@ -213,51 +214,34 @@ func (d *FileDrop) Discard(id string) error {
 	path, err := d.file(pendingFolder, id, questionSuffix)
 	if err == nil {
 		d.mu.Lock()
-		defer d.mu.Unlock()
-		if _, err = remove(path); err == nil {
-			d.forget(pendingFolder, path)
-		}
+		_, err = d.take(pendingFolder, path)
+		d.mu.Unlock()
 	}
 	if err == nil {
-		if path, err = d.file(answersFolder, id, answerSuffix); err == nil {
-			if _, err = remove(path); err == nil {
-				d.forget(answersFolder, path)
-			}
-		}
+		_, err = d.takeAnswer(id)
 	}
-	if err != nil {
-		return fmt.Errorf("remove question %s: %w", shown(id), err)
-	}
-	return nil
+	return failed("remove question", id, err)
 }
 
 // printable is the question without characters that a terminal acts on, and with a time that jq and date read.
 func (q QuestionFile) printable() QuestionFile {
-	one := func(text string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' {
-				return -1
-			}
-			return r
-		}, text)
-	}
 	all := func(texts []string) []string {
 		texts = slices.Clone(texts)
 		for i, text := range texts {
-			texts[i] = one(text)
+			texts[i] = printable(text)
 		}
 		return texts
 	}
 	for _, text := range []*string{&q.Question, &q.Validate, &q.WorkflowID, &q.Checkpoint, &q.AskedBy,
 		&q.Context, &q.Header} {
-		*text = one(*text)
+		*text = printable(*text)
 	}
 	q.Options, q.OptionDescriptions = all(q.Options), all(q.OptionDescriptions)
 	q.Questions = slices.Clone(q.Questions)
 	for i := range q.Questions {
 		f := &q.Questions[i]
 		for _, text := range []*string{&f.ID, &f.Question, &f.Header, &f.Context, &f.Validate} {
-			*text = one(*text)
+			*text = printable(*text)
 		}
 		f.Options, f.OptionDescriptions = all(f.Options), all(f.OptionDescriptions)
 	}

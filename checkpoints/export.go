@@ -24,19 +24,12 @@ type Exported struct {
 func (s *Store) Export(ctx context.Context, run string) (Exported, error) {
 	var l Loaded
 	e := Exported{Schema: schemaVersion}
-	err := s.read(ctx, "export run "+run+" from", func(ctx context.Context) (err error) {
-		if err = s.load(ctx, run, &l); err != nil {
+	err := s.readKnown(ctx, "export run "+run+" from", run, func(ctx context.Context) error {
+		if err := s.load(ctx, run, &l); err != nil {
 			return err
 		}
-		if e.Events, err = s.events(ctx, run, 0); err != nil {
-			return err
-		}
-		e.Notes, err = s.notes(ctx, `SELECT seq, doc FROM inbox WHERE run = ? ORDER BY seq`, run)
-		return err
+		return s.history(ctx, run, 0, &e)
 	})
-	if err == nil && s.db == nil {
-		err = &UnknownError{ID: run}
-	}
 	if err != nil {
 		return Exported{}, err
 	}
@@ -51,13 +44,17 @@ func (s *Store) Export(ctx context.Context, run string) (Exported, error) {
 // records are left out: the caller has them.
 func (s *Store) ExportHistory(ctx context.Context, run string, after, upto int64) (Exported, error) {
 	e := Exported{Schema: schemaVersion}
-	err := s.read(ctx, "export the history of run "+run+" from", func(ctx context.Context) (err error) {
-		if e.Events, err = s.events(ctx, run, after); err != nil {
-			return err
-		}
-		e.Notes, err = s.notes(ctx, `SELECT seq, doc FROM inbox WHERE run = ? ORDER BY seq`, run)
-		return err
+	err := s.read(ctx, "export the history of run "+run+" from", func(ctx context.Context) error {
+		return s.history(ctx, run, after, &e)
 	})
 	e.Events = slices.DeleteFunc(e.Events, func(event Event) bool { return event.Seq > upto })
 	return e, err
+}
+
+func (s *Store) history(ctx context.Context, run string, after int64, e *Exported) (err error) {
+	if e.Events, err = documents[Event](ctx, s, eventsOf, run, after); err != nil {
+		return err
+	}
+	e.Notes, err = s.notes(ctx, `SELECT seq, doc FROM inbox WHERE run = ? ORDER BY seq`, run)
+	return err
 }

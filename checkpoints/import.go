@@ -39,15 +39,8 @@ func (s *Store) importRun(ctx context.Context, e Exported, newer bool) error {
 		if err := s.makeWay(ctx, &e, newer); err != nil {
 			return err
 		}
-		for _, r := range rows {
-			if err := s.exec(ctx, r.query, r.args...); err != nil {
-				return duplicate(id, err)
-			}
-		}
-		for _, event := range e.Events {
-			if err := s.append(ctx, id, event); err != nil {
-				return err
-			}
+		if err := s.put(ctx, id, rows, e.Events); err != nil {
+			return err
 		}
 		return s.importNotes(ctx, &e)
 	})

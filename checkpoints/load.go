@@ -3,8 +3,6 @@ package checkpoints
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 )
 
@@ -22,12 +20,9 @@ type Loaded struct {
 // Load reads a run; *UnknownError if there is none of this id.
 func (s *Store) Load(ctx context.Context, run string) (Loaded, error) {
 	var l Loaded
-	err := s.read(ctx, "load run "+run+" from", func(ctx context.Context) error {
+	err := s.readKnown(ctx, "load run "+run+" from", run, func(ctx context.Context) error {
 		return s.load(ctx, run, &l)
 	})
-	if err == nil && s.db == nil {
-		err = &UnknownError{ID: run}
-	}
 	if err != nil {
 		return Loaded{}, err
 	}
@@ -36,11 +31,7 @@ func (s *Store) Load(ctx context.Context, run string) (Loaded, error) {
 
 func (s *Store) load(ctx context.Context, run string, l *Loaded) error {
 	var doc []byte
-	err := s.row(ctx, `SELECT doc, taken FROM runs WHERE id = ?`, []any{run}, &doc, &l.Taken)
-	if errors.Is(err, sql.ErrNoRows) {
-		return &UnknownError{ID: run}
-	}
-	if err != nil {
+	if err := s.row(ctx, `SELECT doc, taken FROM runs WHERE id = ?`, []any{run}, &doc, &l.Taken); err != nil {
 		return err
 	}
 	if err := s.decode(doc, &l.Run); err != nil {
@@ -79,14 +70,7 @@ func asAsked(a, b *Question) int {
 
 // Events reads the history of a run after an event (0: all of it), oldest first.
 func (s *Store) Events(ctx context.Context, run string, after int64) ([]Event, error) {
-	var events []Event
-	err := s.read(ctx, "read the events of run "+run+" from", func(ctx context.Context) (err error) {
-		events, err = s.events(ctx, run, after)
-		return err
-	})
-	return events, err
+	return records[Event](ctx, s, "read the events of run "+run+" from", eventsOf, run, after)
 }
 
-func (s *Store) events(ctx context.Context, run string, after int64) ([]Event, error) {
-	return documents[Event](ctx, s, `SELECT doc FROM events WHERE run = ? AND seq > ? ORDER BY seq`, run, after)
-}
+const eventsOf = `SELECT doc FROM events WHERE run = ? AND seq > ? ORDER BY seq`

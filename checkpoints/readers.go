@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,48 +16,27 @@ func (s *Store) Runs(ctx context.Context, all bool) ([]Run, error) {
 	if all {
 		query = `SELECT doc FROM runs ORDER BY started, id`
 	}
-	var runs []Run
-	err := s.read(ctx, "list the runs in", func(ctx context.Context) (err error) {
-		runs, err = documents[Run](ctx, s, query)
-		return err
-	})
-	return runs, err
+	return records[Run](ctx, s, "list the runs in", query)
 }
 
 // Run reads one run; *UnknownError if there is none of this id.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	var run Run
-	found := false
-	err := s.read(ctx, "read run "+id+" from", func(ctx context.Context) error {
+	err := s.readKnown(ctx, "read run "+id+" from", id, func(ctx context.Context) error {
 		var doc []byte
-		err := s.row(ctx, `SELECT doc FROM runs WHERE id = ?`, []any{id}, &doc)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
+		if err := s.row(ctx, `SELECT doc FROM runs WHERE id = ?`, []any{id}, &doc); err != nil {
 			return err
 		}
-		found = true
 		return s.decode(doc, &run)
 	})
-	if err == nil && !found {
-		err = &UnknownError{ID: id}
-	}
 	return run, err
 }
 
 // RunOf gives the id of the run that an agent belongs to; *UnknownError if there is none of this id.
 func (s *Store) RunOf(ctx context.Context, agent string) (run string, err error) {
-	err = s.read(ctx, "look up agent "+agent+" in", func(ctx context.Context) error {
-		err := s.row(ctx, `SELECT run FROM agents WHERE id = ?`, []any{agent}, &run)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		return err
+	err = s.readKnown(ctx, "look up agent "+agent+" in", agent, func(ctx context.Context) error {
+		return s.row(ctx, `SELECT run FROM agents WHERE id = ?`, []any{agent}, &run)
 	})
-	if err == nil && run == "" {
-		err = &UnknownError{ID: agent}
-	}
 	return run, err
 }
 
@@ -81,12 +59,7 @@ func ofRuns[Record any](ctx context.Context, s *Store, query string, runs []stri
 	if err != nil {
 		return nil, fmt.Errorf("encode ids of runs: %w", err)
 	}
-	var records []Record
-	err = s.read(ctx, "read runs from", func(ctx context.Context) (err error) {
-		records, err = documents[Record](ctx, s, query, string(list))
-		return err
-	})
-	return records, err
+	return records[Record](ctx, s, "read runs from", query, string(list))
 }
 
 // A QuestionFilter says which questions are meant; the zero value means all.
@@ -158,11 +131,6 @@ func (s *Store) asSeen(ctx context.Context, doc, note []byte) (*Question, error)
 
 // PastRuns reads runs that have ended, the latest first: at most most of them, after the first skip.
 func (s *Store) PastRuns(ctx context.Context, skip, most int) ([]Run, error) {
-	var runs []Run
-	err := s.read(ctx, "list the runs in", func(ctx context.Context) (err error) {
-		runs, err = documents[Run](ctx, s, `SELECT doc FROM runs WHERE ended = 1 ORDER BY started DESC, id LIMIT ? OFFSET ?`,
-			most, skip)
-		return err
-	})
-	return runs, err
+	return records[Run](ctx, s, "list the runs in",
+		`SELECT doc FROM runs WHERE ended = 1 ORDER BY started DESC, id LIMIT ? OFFSET ?`, most, skip)
 }

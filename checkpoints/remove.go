@@ -12,13 +12,9 @@ import (
 
 // EndedRuns reads the runs that ended before a time, the one that ended first first.
 func (s *Store) EndedRuns(ctx context.Context, before time.Time) ([]Run, error) {
-	var runs []Run
 	// Nothing ends before it has started, and for the start there is an index.
-	const query = `SELECT doc FROM runs WHERE ended = 1 AND started < ?`
-	err := s.read(ctx, "list the ended runs in", func(ctx context.Context) (err error) {
-		runs, err = documents[Run](ctx, s, query, before.UnixNano())
-		return err
-	})
+	runs, err := records[Run](ctx, s, "list the ended runs in", `SELECT doc FROM runs WHERE ended = 1 AND started < ?`,
+		before.UnixNano())
 	runs = slices.DeleteFunc(runs, func(r Run) bool { return r.EndedAt == nil || !r.EndedAt.Before(before) })
 	slices.SortFunc(runs, func(a, b Run) int {
 		return cmp.Or(a.EndedAt.Compare(*b.EndedAt), cmp.Compare(a.ID, b.ID))

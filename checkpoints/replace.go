@@ -91,6 +91,19 @@ func (r *Replacement) keep(text []byte, mode fs.FileMode) error {
 	return r.Keep()
 }
 
+// replacing writes a text as the next content of the file at path, for finish to give it a name.
+func replacing(path string, text []byte, finish func(*Replacement) error) error {
+	next, err := Replace(path)
+	if err != nil {
+		return err
+	}
+	defer next.Drop()
+	if _, err := next.Write(text); err != nil {
+		return err
+	}
+	return finish(next)
+}
+
 // Drop removes what was not kept.
 func (r *Replacement) Drop() {
 	_ = r.Close()                                    // fails where it was kept

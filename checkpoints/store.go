@@ -129,6 +129,15 @@ func (s *Store) read(ctx context.Context, doing string, work func(ctx context.Co
 	return s.rollback(context.WithoutCancel(ctx), doing, work(ctx))
 }
 
+// readKnown is read for what has this id: *UnknownError where a query of work finds no row, and on an empty store.
+func (s *Store) readKnown(ctx context.Context, doing, id string, work func(ctx context.Context) error) error {
+	err := s.read(ctx, doing, work)
+	if err == nil && s.db == nil || errors.Is(err, sql.ErrNoRows) {
+		return &UnknownError{ID: id}
+	}
+	return err
+}
+
 // rollback ends the transaction and gives back the error that ended it, explained if it is SQLite's. Some failures (a
 // full disk) have rolled back already: what ROLLBACK says of that is of no use.
 func (s *Store) rollback(ctx context.Context, doing string, err error) error {
@@ -207,6 +216,15 @@ func documents[Record any](ctx context.Context, s *Store, query string, args ...
 		return nil
 	})
 	return records, err
+}
+
+// records is documents in a look of its own.
+func records[Record any](ctx context.Context, s *Store, doing, query string, args ...any) (all []Record, err error) {
+	err = s.read(ctx, doing, func(ctx context.Context) (err error) {
+		all, err = documents[Record](ctx, s, query, args...)
+		return err
+	})
+	return all, err
 }
 
 // decode reads one document. One that is no JSON was not written by us.

@@ -27,13 +27,6 @@ func Unmarked(env []string) bool {
 	return !marked && tagged()
 }
 
-func ownOr(env []string) []string {
-	if env == nil {
-		return os.Environ()
-	}
-	return env
-}
-
 // A place says whether a process is inside a launch, and in which. The zero place is outside.
 type place struct {
 	marker Marker
@@ -46,7 +39,7 @@ type place struct {
 var above = sync.OnceValue(func() place { return placeBelow(os.Getppid()) })
 
 func placeOfThis(env []string) place {
-	if p := placeIn(ownOr(env)); p.inside {
+	if p := placeIn(env); p.inside {
 		return p
 	}
 	return above()

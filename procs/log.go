@@ -18,27 +18,17 @@ type lineLog struct {
 	err    error // the first
 }
 
-// stdout logs a line of the protocol; isJSON says that it may stand in the log as it is.
-func (l *lineLog) stdout(line []byte, isJSON bool) { l.add("line", line, isJSON) }
-
 // LogLine logs a line that the process has printed; isJSON says that it may stand in the log as it is.
-func (p *Process) LogLine(line []byte, isJSON bool) { p.log.stdout(line, isJSON) }
+func (p *Process) LogLine(line []byte, isJSON bool) { p.log.add("line", line, isJSON) }
 
 // LogRaw logs output that has no protocol, as a line of a type of its own.
-func (p *Process) LogRaw(text string) { p.log.raw(text) }
-
-func (l *lineLog) raw(text string) {
-	if l.w == nil {
-		return
-	}
+func (p *Process) LogRaw(text string) {
 	line, _ := json.Marshal(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{"raw", text})
-	l.stdout(line, true)
+	p.LogLine(line, true)
 }
-
-func (l *lineLog) stderr(line []byte) { l.add("stderr", line, false) }
 
 func (l *lineLog) add(stream string, line []byte, isJSON bool) {
 	if l.w == nil {

@@ -185,8 +185,11 @@ func InPath(name string, env []string) string {
 	return ""
 }
 
-// Lookup gives the value that a process started with env would see.
+// Lookup gives the value that a process started with env would see; nil is the caller's own environment.
 func Lookup(env []string, name string) string {
+	if env == nil {
+		return os.Getenv(name)
+	}
 	for _, entry := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value

@@ -114,7 +114,7 @@ func (p *Process) readStderr(kept chan<- *Tail) {
 		if err != nil {
 			break
 		}
-		p.log.stderr(data)
+		p.log.add("stderr", data, false)
 		_, _ = words.Write(data)
 		_, _ = words.Write([]byte{'\n'})
 		if text := bytes.TrimSpace(data); len(text) > 0 {

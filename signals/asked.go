@@ -22,9 +22,7 @@ func (o *openQuestions) spans() bool      { return false }
 func (o *openQuestions) fenced() bool     { return o.below.isFenced }
 func (o *openQuestions) clone() collector { c := *o; return &c }
 
-func (o *openQuestions) printedBy(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), o.word) })
-}
+func (o *openQuestions) printed(trimmed string) bool { return strings.HasPrefix(trimmed, o.word) }
 
 func (o *openQuestions) add(line, trimmed string, at turning) verdict {
 	switch {

@@ -1,18 +1,12 @@
 package signals
 
-import (
-	"strings"
-)
-
-// awaiting is the skill's (001) AWAITING_USER_INPUT with an object that holds the questions: behind the word, or below
-// it.
-type awaiting struct{}
+import "strings"
 
 const awaitingInput = "AWAITING_USER_INPUT"
 
-func (awaiting) starts() []string { return []string{awaitingInput} }
-
-func (awaiting) open(line string, _ bool) collector {
+// asAwaiting opens the skill's (001) AWAITING_USER_INPUT with an object that holds the questions: behind the word, or
+// below it.
+func asAwaiting(line string, _ bool) collector {
 	rest, colon, ok := argument(line, awaitingInput)
 	if !ok {
 		return nil

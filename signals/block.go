@@ -5,12 +5,8 @@ import (
 	"strings"
 )
 
-// block is the form of the protocols document (002): YAML between [NAME] and [/NAME].
-type block struct{}
-
-func (block) starts() []string { return []string{"["} }
-
-func (block) open(line string, _ bool) collector {
+// asBlock opens the form of the protocols document (002): YAML between [NAME] and [/NAME].
+func asBlock(line string, _ bool) collector {
 	name, closing, ok := marker(line)
 	if !ok || closing {
 		return nil
@@ -55,9 +51,7 @@ func (b *openBlock) add(_, trimmed string, _ turning) verdict {
 	return more
 }
 
-func (b *openBlock) printedBy(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "["+b.form.name()+"]" })
-}
+func (b *openBlock) printed(trimmed string) bool { return trimmed == "["+b.form.name()+"]" }
 
 func (b *openBlock) read(c collected) (Signal, []Problem, bool) {
 	if len(c.lines) == 0 {

@@ -3,16 +3,24 @@ package signals
 import "strings"
 
 // A dialect is one written form of signals. One file implements it and one line in dialects registers it.
-type dialect interface {
-	// starts holds every beginning, of at least one byte, that a line which opens a signal of this dialect can have.
-	starts() []string
-	// open looks at a line, trimmed of white space. It returns nil if the line opens no signal. inside says that
-	// another signal is open; then only a line that cannot be part of that one opens.
-	open(line string, inside bool) collector
+type dialect struct {
+	// starts are all beginnings, of at least one byte, that a line which opens a signal of this dialect can have.
+	starts []string
+	// open looks at a line, trimmed of white space, that begins so. It returns nil if the line opens no signal. inside
+	// says that another signal is open; then only a line that cannot be part of that one opens.
+	open func(line string, inside bool) collector
 }
 
 // dialects are asked in order, the first that opens has the line.
-var dialects = []dialect{block{}, jsonForm{}, awaiting{}, paused{}, escalation{}, workflowMarker{}, taskUpdate{}}
+var dialects = []dialect{
+	{[]string{"["}, asBlock},
+	{[]string{"{"}, asObject},
+	{[]string{awaitingInput}, asAwaiting},
+	{[]string{pausedForInput}, asPaused},
+	{[]string{questionEscalated}, asEscalation},
+	{[]string{workflowComplete}, asWorkflowMarker},
+	{[]string{"TaskUpdate(", "await TaskUpdate("}, asTaskUpdate},
+}
 
 // A collector follows one open signal to its end. It keeps what it needs to find the end; the machine keeps the text.
 type collector interface {
@@ -27,8 +35,8 @@ type collector interface {
 	fenced() bool
 	// read makes a signal of the text. It returns false if it is no signal after all.
 	read(collected) (Signal, []Problem, bool)
-	// printedBy reports whether one of the lines, which a shell command prints, is or holds the opening marker.
-	printedBy(lines []string) bool
+	// printed reports whether a line that a shell command prints, trimmed, is or holds the opening marker.
+	printed(trimmed string) bool
 	clone() collector
 }
 
@@ -75,16 +83,16 @@ const (
 
 // An opening is the beginning of a line that has to be looked at.
 type opening struct {
-	start   string
-	dialect dialect // that may open there; nil for a beginning that only hides one
+	start string
+	open  func(line string, inside bool) collector // of the dialect; nil for a beginning that only hides one
 }
 
 // openings are listed by their first byte: those of the dialects, of fences, and of what may be dropped from the start
 // of a line (an escape, a byte order mark, Unicode white space, a carriage return).
 var openings = func() (t [256][]opening) {
 	for _, d := range dialects {
-		for _, start := range d.starts() {
-			t[start[0]] = append(t[start[0]], opening{start, d})
+		for _, start := range d.starts {
+			t[start[0]] = append(t[start[0]], opening{start, d.open})
 		}
 	}
 	for _, c := range []byte("[`~\r\x1b\xc2\xe1\xe2\xe3\xef") {
@@ -117,8 +125,8 @@ func opens(trimmed string, inside bool) collector {
 		return nil
 	}
 	for _, o := range openings[trimmed[0]] {
-		if o.dialect != nil && strings.HasPrefix(trimmed, o.start) {
-			if c := o.dialect.open(trimmed, inside); c != nil {
+		if o.open != nil && strings.HasPrefix(trimmed, o.start) {
+			if c := o.open(trimmed, inside); c != nil {
 				return c
 			}
 		}

@@ -5,15 +5,11 @@ import (
 	"unicode"
 )
 
-// escalation is the hybrid document's (000) QUESTION_ESCALATED:ID. The question itself is in questions/pending/ID.json,
-// which whoever reads the signal reads; here it has none.
-type escalation struct{}
-
 const questionEscalated = "QUESTION_ESCALATED:"
 
-func (escalation) starts() []string { return []string{questionEscalated} }
-
-func (escalation) open(line string, _ bool) collector {
+// asEscalation opens the hybrid document's (000) QUESTION_ESCALATED:ID. The question itself is in
+// questions/pending/ID.json, which whoever reads the signal reads; here it has none.
+func asEscalation(line string, _ bool) collector {
 	id := strings.Trim(strings.TrimSpace(line[len(questionEscalated):]), "\"'`")
 	if id == "" || strings.ContainsFunc(id, unicode.IsSpace) {
 		return nil
@@ -50,16 +46,11 @@ func (o openEscalated) read(c collected) (Signal, []Problem, bool) {
 	return sig, nil, true
 }
 
-// printedBy tells the ids of a command from those of a file that it shows: the one at hand must be the one that is
+// printed tells the ids of a command from those of a file that it shows: the one at hand must be the one that is
 // printed, as far as no variable or command puts it in.
-func (o openEscalated) printedBy(lines []string) bool {
-	for _, line := range lines {
-		id, ok := strings.CutPrefix(strings.TrimSpace(line), questionEscalated)
-		if ok && (strings.ContainsRune(id, '$') || strings.Contains(o.id, strings.TrimSpace(id))) {
-			return true
-		}
-	}
-	return false
+func (o openEscalated) printed(trimmed string) bool {
+	id, ok := strings.CutPrefix(trimmed, questionEscalated)
+	return ok && (strings.ContainsRune(id, '$') || strings.Contains(o.id, strings.TrimSpace(id)))
 }
 
 func (o openEscalated) clone() collector { return o }

@@ -7,16 +7,9 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// jsonForm is the alternative form of the protocols document (002): an object with signal_type, agent_id, timestamp
+// asObject opens the alternative form of the protocols document (002): an object with signal_type, agent_id, timestamp
 // and payload, on one line or printed over several.
-type jsonForm struct{}
-
-func (jsonForm) starts() []string { return []string{"{"} }
-
-func (jsonForm) open(line string, inside bool) collector {
-	if line[0] != '{' {
-		return nil
-	}
+func asObject(line string, inside bool) collector {
 	typed := strings.Contains(line, "signal_type")
 	if inside && !typed {
 		return nil
@@ -63,14 +56,7 @@ func (o *openObject) spans() bool      { return false }
 func (o *openObject) fenced() bool     { return false }
 func (o *openObject) clone() collector { c := *o; return &c }
 
-func (o *openObject) printedBy(lines []string) bool {
-	for _, line := range lines {
-		if strings.Contains(line, "signal_type") {
-			return true
-		}
-	}
-	return false
-}
+func (o *openObject) printed(trimmed string) bool { return strings.Contains(trimmed, "signal_type") }
 
 func (o *openObject) add(_, trimmed string, at turning) verdict {
 	if at != keeps {

@@ -43,6 +43,11 @@ type finding struct {
 	marker collector
 }
 
+// isPrinted reports whether a shell command that prints these lines prints the opening marker.
+func (f finding) isPrinted(lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return f.marker.printed(strings.TrimSpace(line)) })
+}
+
 func newMachine(t *tail, emit func(finding)) machine {
 	return machine{tail: t, emit: emit, read: make(map[[32]byte]int)}
 }

@@ -1,19 +1,10 @@
 package signals
 
-import (
-	"slices"
-	"strings"
-)
-
-// workflowMarker is the hybrid document's (000) word for the end of a workflow, alone on its line. It is a report of
-// success that says no more.
-type workflowMarker struct{}
-
 const workflowComplete = "WORKFLOW_COMPLETE"
 
-func (workflowMarker) starts() []string { return []string{workflowComplete} }
-
-func (workflowMarker) open(line string, _ bool) collector {
+// asWorkflowMarker opens the hybrid document's (000) word for the end of a workflow, alone on its line. It is a report
+// of success that says no more.
+func asWorkflowMarker(line string, _ bool) collector {
 	if line != workflowComplete {
 		return nil
 	}
@@ -26,9 +17,7 @@ func (openMarker) read(c collected) (Signal, []Problem, bool) {
 	return Signal{Kind: WorkflowComplete, Dialect: Marker, Line: c.line, EndLine: c.line}, nil, true
 }
 
-func (openMarker) printedBy(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) == workflowComplete })
-}
+func (openMarker) printed(trimmed string) bool { return trimmed == workflowComplete }
 
 func (o openMarker) clone() collector { return o }
 

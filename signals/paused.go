@@ -5,15 +5,11 @@ import (
 	"unicode"
 )
 
-// paused is the skill's (001) PAUSED_FOR_INPUT, with the file that holds the agent's state or without, and the question
-// with its options below it.
-type paused struct{}
-
 const pausedForInput = "PAUSED_FOR_INPUT"
 
-func (paused) starts() []string { return []string{pausedForInput} }
-
-func (paused) open(line string, _ bool) collector {
+// asPaused opens the skill's (001) PAUSED_FOR_INPUT, with the file that holds the agent's state or without, and the
+// question with its options below it.
+func asPaused(line string, _ bool) collector {
 	rest, colon, ok := argument(line, pausedForInput)
 	if !ok || rest != "" && !colon {
 		return nil

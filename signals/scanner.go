@@ -211,7 +211,7 @@ func (s *Scanner) SubagentBash(src Source, command, output string, failed bool) 
 	}
 	m := newMachine(nil, func(f finding) {
 		switch sub := s.machineOf(src); {
-		case !f.marker.printedBy(printed) && !(f.Dialect == Escalated && s.isFiled(f.Signal)):
+		case !f.isPrinted(printed) && !(f.Dialect == Escalated && s.isFiled(f.Signal)):
 		case f.AgentID != "" && !s.isNobodys(f.Signal):
 			s.readSub(src)(f)
 		case len(sub.bash) < maxPending:
@@ -304,7 +304,7 @@ func (s *Scanner) Bash(command, output string, failed bool) []Signal {
 	if printed := printedBy(command, failed); len(printed) > 0 || s.filed != nil {
 		m := newMachine(nil, func(f finding) {
 			switch {
-			case f.marker.printedBy(printed) || f.Dialect == Escalated && s.isFiled(f.Signal):
+			case f.isPrinted(printed) || f.Dialect == Escalated && s.isFiled(f.Signal):
 				s.readBash(f.Signal)
 			case s.lacksFile(f.Signal) && len(s.unfiled) < maxPending:
 				s.unfiled = append(s.unfiled, f.Field("question_id"))

@@ -7,13 +7,10 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// taskUpdate is the skill's (001) task metadata: a call of TaskUpdate whose metadata has needs_input: true, written as
-// text, in JSON or as the literal of JavaScript that the document prints. The call itself comes by Scanner.ToolCall.
-type taskUpdate struct{}
-
-func (taskUpdate) starts() []string { return []string{"TaskUpdate(", "await TaskUpdate("} }
-
-func (taskUpdate) open(line string, inside bool) collector {
+// asTaskUpdate opens the skill's (001) task metadata: a call of TaskUpdate whose metadata has needs_input: true,
+// written as text, in JSON or as the literal of JavaScript that the document prints. The call itself comes by
+// Scanner.ToolCall.
+func asTaskUpdate(line string, inside bool) collector {
 	_, object, _ := strings.Cut(line, "(")
 	object = strings.TrimSpace(object)
 	if inside || object == "" || !beginsObject(object) {
@@ -43,9 +40,7 @@ func (o *openTask) spans() bool      { return false }
 func (o *openTask) fenced() bool     { return false }
 func (o *openTask) clone() collector { c := *o; return &c }
 
-func (o *openTask) printedBy(lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "TaskUpdate(") })
-}
+func (o *openTask) printed(trimmed string) bool { return strings.Contains(trimmed, "TaskUpdate(") }
 
 func (o *openTask) add(_, trimmed string, at turning) verdict {
 	// The object's last line has the end of the call behind it.

@@ -71,15 +71,19 @@ func (a *agent) taskEnded(t *task) {
 		status = "failed"
 		summary = fmt.Sprintf("Background command %q failed with exit code %d", t.description, code)
 	}
-	a.message(doc{
-		"type": "system", "subtype": "task_updated", "task_id": t.id,
-		"patch": doc{"status": status, "end_time": time.Now().UnixMilli()},
-	})
+	a.tellUpdate(t.id, status)
 	a.tellEnd(t.id, t.call, status, summary, path)
 	a.tellTasks()
 	a.queue = append(a.queue, prompt{
 		text:   notification(t.id, t.call, status, summary, path),
 		origin: doc{"kind": "task-notification", "producer": "session-task"},
+	})
+}
+
+func (a *agent) tellUpdate(id, status string) {
+	a.message(doc{
+		"type": "system", "subtype": "task_updated", "task_id": id,
+		"patch": doc{"status": status, "end_time": time.Now().UnixMilli()},
 	})
 }
 
@@ -95,10 +99,7 @@ func (a *agent) killTask(t *task) {
 	t.kill()
 	a.tasks = slices.DeleteFunc(slices.Clone(a.tasks), func(other *task) bool { return other == t })
 	a.tellEnd(t.id, t.call, "stopped", t.description, "")
-	a.message(doc{
-		"type": "system", "subtype": "task_updated", "task_id": t.id,
-		"patch": doc{"status": "killed", "end_time": time.Now().UnixMilli()},
-	})
+	a.tellUpdate(t.id, "killed")
 	a.tellTasks()
 }
 

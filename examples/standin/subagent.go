@@ -228,10 +228,7 @@ func (c *conversation) coordinate(text string) error {
 func (c *conversation) stopSubagent(t *turn) error {
 	s := c.sub
 	c.subagents = slices.DeleteFunc(c.subagents, func(other *subagent) bool { return other == s })
-	c.message(doc{
-		"type": "system", "subtype": "task_updated", "task_id": s.id,
-		"patch": doc{"status": "killed", "end_time": time.Now().UnixMilli()},
-	})
+	c.tellUpdate(s.id, "killed")
 	c.tellEnd(s.id, s.began, "stopped", s.Task, c.outputPath(s.id))
 	if s.background {
 		c.tellTasks()
@@ -242,10 +239,7 @@ func (c *conversation) stopSubagent(t *turn) error {
 // endSubagent tells of a subagent that has come to its end.
 func (a *agent) endSubagent(s *subagent, t *turn) {
 	a.subagents = slices.DeleteFunc(a.subagents, func(other *subagent) bool { return other == s })
-	a.message(doc{
-		"type": "system", "subtype": "task_updated", "task_id": s.id,
-		"patch": doc{"status": "completed", "end_time": time.Now().UnixMilli()},
-	})
+	a.tellUpdate(s.id, "completed")
 	d := doc{
 		"type": "system", "subtype": "task_notification", "task_id": s.id, "tool_use_id": s.began, "status": "completed",
 		"output_file": a.outputPath(s.id), "summary": t.text,

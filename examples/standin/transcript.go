@@ -1,9 +1,8 @@
 package standin
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,15 +63,7 @@ type transcript struct {
 // add appends a line.
 func (t *transcript) add(d doc) error {
 	if t.file == nil {
-		if err := os.MkdirAll(filepath.Dir(t.path), 0o700); err != nil {
-			return fmt.Errorf("keep the conversation: %w", err)
-		}
-		file, err := os.OpenFile(t.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-		if err != nil {
-			return fmt.Errorf("keep the conversation: %w", err)
-		}
-		t.file = file
-		if err := t.endTornLine(); err != nil {
+		if err := t.open(); err != nil {
 			return fmt.Errorf("keep the conversation: %w", err)
 		}
 	}
@@ -83,6 +74,16 @@ func (t *transcript) add(d doc) error {
 	}
 	t.head = nil
 	return nil
+}
+
+func (t *transcript) open() (err error) {
+	if err := os.MkdirAll(filepath.Dir(t.path), 0o700); err != nil {
+		return err
+	}
+	if t.file, err = os.OpenFile(t.path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	return t.endTornLine()
 }
 
 // endTornLine gives a line that a crash has cut its newline.
@@ -136,27 +137,25 @@ type past struct {
 	waiting []string // uuids of a person's messages that have had no reply yet
 }
 
-// readTranscript reads a conversation. Lines that are torn or not understood are skipped, as the CLI does.
+// readTranscript reads a conversation.
 func readTranscript(path string) (*past, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the conversation: %w", err)
-	}
-	defer func() { _ = file.Close() }()
 	p := &past{path: path, answered: map[string]bool{}}
-	for r := bufio.NewReader(file); ; {
-		line, err := r.ReadBytes('\n')
-		var e entry
-		if json.Unmarshal(line, &e) == nil {
-			p.take(e)
-		}
-		if errors.Is(err, io.EOF) {
-			return p, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the conversation: %w", err)
+	return p, eachLine(path, p.take)
+}
+
+// eachLine reads the lines of a transcript. Those that are torn or not understood are skipped, as the CLI does.
+func eachLine[Line any](path string, take func(Line)) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read the conversation: %w", err)
+	}
+	for data := range bytes.Lines(text) {
+		var l Line
+		if json.Unmarshal(data, &l) == nil {
+			take(l)
 		}
 	}
+	return nil
 }
 
 // description says what a subagent of the conversation was started for.

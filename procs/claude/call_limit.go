@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"os"
 	"strconv"
 	"time"
 
@@ -18,9 +17,6 @@ const defaultCallLimit = 120 * time.Second
 // begins with sleep. The model may give a command a limit of its own, which nothing tells the command. false: it was
 // not started so, and there is no limit.
 func CallLimit(env []string) (time.Duration, bool) {
-	if env == nil {
-		env = os.Environ()
-	}
 	if procs.Lookup(env, "CLAUDECODE") == "" {
 		return 0, false
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -22,9 +21,6 @@ const envClaude = "CLAUDE_SUPERVISE_CLAUDE"
 // names, else claude. A name without a slash is looked up in $PATH, of which only absolute folders count. env is as
 // in Spec. Its errors are StartErrors.
 func Find(explicit string, env []string) (string, error) {
-	if env == nil {
-		env = os.Environ()
-	}
 	name := explicit
 	for _, fallback := range []string{procs.Lookup(env, envClaude), "claude"} {
 		if name == "" {

@@ -45,26 +45,15 @@ var measured = []Release{
 	{Version: "2.1.200", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
 		WaitsForTasks: true, NestsSubagents: true,
 		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Elicits: true, HookAsks: true},
-	{Version: "2.1.329", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks: true, NestsSubagents: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
-		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
-	{Version: "2.1.330", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks: true, NestsSubagents: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
-		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
-	{Version: "2.1.331", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks: true, NestsSubagents: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
-		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
-	{Version: "2.1.332", AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true, HookBackground: true,
-		WaitsForTasks: true, NestsSubagents: true,
-		RevivesSubagents: true, AgentTypes: true, SaysSpending: true, Receipts: true, SubagentText: true,
-		BackgroundList:  true,
-		ResumesAnywhere: true, TotalsGoOn: true, Elicits: true, HookAsks: true},
+	newRelease("2.1.329"), newRelease("2.1.330"), newRelease("2.1.331"), newRelease("2.1.332"),
+}
+
+// newRelease is a release that can all that 2.1.329 can, and no more.
+func newRelease(version string) Release {
+	return Release{Version: version, AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
+		HookBackground: true, WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true,
+		SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true, ResumesAnywhere: true,
+		TotalsGoOn: true, Elicits: true, HookAsks: true}
 }
 
 // ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -42,9 +41,6 @@ func project(dir string) string {
 
 // projects is the folder of all conversations.
 func projects(env []string) string {
-	if env == nil {
-		env = os.Environ()
-	}
 	home := procs.Lookup(env, "CLAUDE_CONFIG_DIR")
 	if home == "" {
 		home = filepath.Join(procs.Lookup(env, "HOME"), ".claude")
