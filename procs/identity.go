@@ -37,15 +37,15 @@ func Suspended(pid int) bool {
 // before this, and however long it took a busy machine to come to what was typed, that is not counted. Where the system
 // does not say it is now.
 func Began() time.Time {
-	now := time.Now()
 	p, err := read(os.Getpid())
 	if err != nil {
+		return time.Now()
+	}
+	at := began(p.start)
+	if now := time.Now(); now.Before(at) {
 		return now
 	}
-	if at := began(p.start, now); at.Before(now) {
-		return at
-	}
-	return now
+	return at
 }
 
 // Exists reports whether there is a process of this number, whichever it is.

@@ -28,7 +28,7 @@ func read(pid int) (process, error) {
 }
 
 // began gives the time at which a process started, as its identity has it.
-func began(start uint64, _ time.Time) time.Time { return time.UnixMicro(int64(start)) }
+func began(start uint64) time.Time { return time.UnixMicro(int64(start)) }
 
 func described(info *unix.KinfoProc) process {
 	pid, start := int(info.Proc.P_pid), info.Proc.P_starttime

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,13 +20,27 @@ const userHZ = 100
 
 var pageSize = int64(os.Getpagesize())
 
-// began gives the end of the tick in which a process started, as its identity has it.
-func began(start uint64, now time.Time) time.Time {
-	var up unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
-		return now
+// began gives the end of the tick in which a process started, as its identity has it. The two clocks are read again where
+// a busy machine came between them, and what is left of that makes the time later, never earlier.
+func began(start uint64) time.Time {
+	const tries, near = 10, 100 * time.Microsecond
+	var at time.Time
+	least := time.Duration(math.MaxInt64)
+	for range tries {
+		var up unix.Timespec
+		before := time.Now()
+		if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
+			return time.Now()
+		}
+		after := time.Now()
+		if between := after.Sub(before); between < least {
+			least, at = between, after.Add(time.Duration(start+1)*time.Second/userHZ-time.Duration(up.Nano()))
+		}
+		if least < near {
+			break
+		}
 	}
-	return now.Add(time.Duration(start+1)*time.Second/userHZ - time.Duration(up.Nano()))
+	return at
 }
 
 // maxStat is longer than any line of proc_pid_stat(5): 52 numbers of up to 20 digits and a name of up to 64 bytes.
