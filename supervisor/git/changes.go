@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -37,18 +36,14 @@ func ChangedInGit(ctx context.Context, folder string, since time.Time) (string, 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, SurveyGitTime, fmt.Errorf("it took longer than %v", SurveyGitTime))
 	defer cancel()
-	scratch, err := os.MkdirTemp("", scratchForSurveys)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := OpenShadow(ctx, folder, scratch)
+	s, drop, err := TempShadow(ctx, folder, scratchForSurveys)
 	if errors.Is(err, ErrNoWorkTree) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
+	defer drop()
 	return s.changes(ctx, since)
 }
 
@@ -139,27 +134,11 @@ func (s *Shadow) fits() error {
 
 // some runs git in the shadow and gives the first of what it prints, as texts that each end in a NUL.
 func (s *Shadow) some(ctx context.Context, args ...string) ([]string, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	env := append(s.Env("index"), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.bigFileThreshold",
 		"GIT_CONFIG_VALUE_0="+gitReadsNoMore)
-	cmd, stderr := GitCommand(ctx, s.Top, filepath.Dir(s.Dir), env, args...)
-	pipe, err := cmd.StdoutPipe()
+	out, _, err := s.bounded(ctx, env, maxGitOutput, args...)
 	if err != nil {
 		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, GitFailed(ctx, args, stderr, err)
-	}
-	out, err := io.ReadAll(io.LimitReader(pipe, maxGitOutput+1))
-	if len(out) > maxGitOutput {
-		cancel() // there is more, for ever perhaps
-	}
-	failed := cmd.Wait()
-	if len(out) <= maxGitOutput {
-		if err := errors.Join(err, failed); err != nil {
-			return nil, GitFailed(ctx, args, stderr, err)
-		}
 	}
 	texts := strings.Split(string(out), "\x00")
 	return texts[:len(texts)-1], nil

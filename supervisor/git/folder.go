@@ -30,13 +30,9 @@ func (t *Tree) captureFolder(ctx context.Context) (Captured, error) {
 			return Captured{}, err
 		}
 	}
-	gone := map[string]string{}
-	for name := range t.known {
-		if !found.names[name] {
-			gone[name] = ""
-		}
-	}
-	if err := t.forget(ctx, t.files(), gone); err != nil {
+	gone := t.known
+	maps.DeleteFunc(gone, func(name string, _ bool) bool { return found.names[name] })
+	if err := t.forget(ctx, t.files(), maps.Keys(gone)); err != nil {
 		return Captured{}, err
 	}
 	list := strings.Join(slices.Sorted(maps.Keys(found.names)), "\x00")

@@ -75,6 +75,19 @@ func OpenShadow(ctx context.Context, folder, scratch string) (*Shadow, error) {
 	return s, s.build(ctx, scratch)
 }
 
+// TempShadow is OpenShadow in a temporary folder whose name begins with name; drop removes it.
+func TempShadow(ctx context.Context, folder, name string) (s *Shadow, drop func(), err error) {
+	scratch, err := os.MkdirTemp("", name)
+	if err != nil {
+		return nil, nil, err
+	}
+	drop = func() { _ = os.RemoveAll(scratch) } // nobody knows of it
+	if s, err = OpenShadow(ctx, folder, scratch); err != nil {
+		drop()
+	}
+	return s, drop, err
+}
+
 // findShadow finds the repository whose work tree a folder is in, for a shadow that is yet to be made. home is a folder
 // that holds no configuration.
 func findShadow(ctx context.Context, folder, home string) (*Shadow, error) {
@@ -249,6 +262,29 @@ func (s *Shadow) Env(index string) []string {
 	return []string{"GIT_DIR=" + s.Dir, "GIT_WORK_TREE=" + s.Top, "GIT_INDEX_FILE=" + filepath.Join(s.Dir, index)}
 }
 
+// bounded runs git in the shadow and gives what it prints, of more than limit bytes the first: it is ended then.
+func (s *Shadow) bounded(ctx context.Context, env []string, limit int64, args ...string) (out []byte, more bool,
+	err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd, stderr := GitCommand(ctx, s.Top, filepath.Dir(s.Dir), env, args...)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, false, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, false, GitFailed(ctx, args, stderr, err)
+	}
+	out, err = io.ReadAll(io.LimitReader(pipe, limit+1))
+	if more = int64(len(out)) > limit; more {
+		cancel() // it may go on for ever
+	}
+	if err = errors.Join(err, cmd.Wait()); err != nil && !more {
+		return nil, false, GitFailed(ctx, args, stderr, err)
+	}
+	return out, more, nil
+}
+
 // Own runs git in the repository itself: only commands that run nothing, or with what they could run switched off.
 func (s *Shadow) Own(ctx context.Context, args ...string) ([]byte, error) {
 	env := append([]string{"GIT_DIR=" + s.Git, "GIT_WORK_TREE=" + s.Top}, s.Muted...)
@@ -401,18 +437,14 @@ func (s *Shadow) Differences(ctx context.Context, from, to string) (map[string]T
 	}
 	args := []string{"diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
 		from, to}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd, stderr := GitCommand(ctx, s.Top, filepath.Dir(s.Dir), s.Env("none"), args...)
-	out := &limited{left: MaxEntries * 300, stop: cancel}
-	cmd.Stdout = out
-	if err := cmd.Run(); err != nil {
-		if out.left < 0 {
-			return nil, fmt.Errorf("more than %d files have changed", MaxEntries)
-		}
-		return nil, GitFailed(ctx, args, stderr, err)
+	out, more, err := s.bounded(ctx, s.Env("none"), MaxEntries*300, args...)
+	if err != nil {
+		return nil, err
 	}
-	fields := strings.Split(out.kept.String(), "\x00") // :OLDMODE NEWMODE OLD NEW STATUS, then the path
+	if more {
+		return nil, fmt.Errorf("more than %d files have changed", MaxEntries)
+	}
+	fields := strings.Split(string(out), "\x00") // :OLDMODE NEWMODE OLD NEW STATUS, then the path
 	changed := map[string]TreeEntry{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		f := strings.Fields(fields[i])
@@ -426,21 +458,6 @@ func (s *Shadow) Differences(ctx context.Context, from, to string) (map[string]T
 		changed[fields[i+1]] = e
 	}
 	return changed, nil
-}
-
-// limited keeps what is written to it, and calls stop when that is too much.
-type limited struct {
-	kept bytes.Buffer // not embedded: io.Copy would go round Write, by its ReadFrom
-	left int
-	stop func()
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	if l.left -= len(b); l.left < 0 {
-		l.stop()
-		return len(b), nil
-	}
-	return l.kept.Write(b)
 }
 
 // emptyTree is the name of the tree without files.

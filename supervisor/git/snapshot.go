@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 )
@@ -52,13 +55,13 @@ func (s *Shadow) Gitlinks(ctx context.Context, index string) (map[string]string,
 }
 
 // forget takes paths out of an index.
-func (s *Shadow) forget(ctx context.Context, index string, paths map[string]string) error {
-	if len(paths) == 0 {
-		return nil
-	}
+func (s *Shadow) forget(ctx context.Context, index string, paths iter.Seq[string]) error {
 	var list strings.Builder
 	for path := range paths {
 		list.WriteString(path + "\x00")
+	}
+	if list.Len() == 0 {
+		return nil
 	}
 	_, err := s.In(ctx, index, strings.NewReader(list.String()), "update-index", "-z", "--force-remove", "--stdin")
 	return err
@@ -167,4 +170,40 @@ func FolderSize(root *os.Root, skip func(string, fs.DirEntry) bool) (sizes, erro
 		return err
 	})
 	return s, err
+}
+
+// MaxEntries bounds the entries of an archive, and the files that git names.
+const MaxEntries = 200_000
+
+// A GitManifest says what the uncommitted work belongs to. Head is "" where nothing was committed yet.
+type GitManifest struct {
+	Head    string            `json:"head,omitempty"`
+	Branch  string            `json:"branch,omitempty"` // "" for a detached HEAD
+	Remotes map[string]string `json:"remotes,omitempty"`
+	Prefix  string            `json:"prefix,omitempty"` // where in the work tree the run's folder is
+	Format  string            `json:"object_format"`    // sha1, sha256
+}
+
+// IsObjectName reports whether a text is the whole name of an object of git, by SHA-1 or SHA-256.
+func IsObjectName(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// PublicURL is an address without what lets one in: the user, the password, the query. It is "" for one that is no
+// address to fetch from, such as a command.
+func PublicURL(address string) string {
+	if !utf8.ValidString(address) || strings.ContainsAny(address, "\n\r\t\x00") || strings.Contains(address, "::") {
+		return ""
+	}
+	if !strings.Contains(address, "://") {
+		return address // a path, or HOST:PATH with the name of a user at most
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	if u.User, u.RawQuery, u.Fragment = nil, "", ""; u.Host == "" && u.Scheme != "file" {
+		return ""
+	}
+	return u.String()
 }

@@ -103,7 +103,8 @@ func (t *Tree) take(ctx context.Context, got *Captured) error {
 		}
 		t.added, got.Work = added, ""
 	}
-	if err := t.forget(ctx, t.files(), t.modules); err != nil { // else git would look into them, by their configuration
+	// Else git would look into them, by their configuration.
+	if err := t.forget(ctx, t.files(), maps.Keys(t.modules)); err != nil {
 		return err
 	}
 	changed, repositories, err := t.changed(ctx)
@@ -154,7 +155,7 @@ func (t *Tree) changed(ctx context.Context) (changed bool, repositories []string
 		return false, nil, err
 	}
 	var sizes sizes
-	odd := map[string]string{} // in the place of files; git would fail over them
+	var odd []string // in the place of files; git would fail over them
 	for name := range strings.SplitSeq(string(out), "\x00") {
 		if repository, is := strings.CutSuffix(name, "/"); is {
 			repositories = append(repositories, repository)
@@ -165,13 +166,13 @@ func (t *Tree) changed(ctx context.Context) (changed bool, repositories []string
 		case err == nil && info.Mode().IsRegular():
 			sizes.add(name, info.Size())
 		case err == nil && info.Mode()&(fs.ModeDir|fs.ModeSymlink) == 0, err != nil && !errors.Is(err, fs.ErrNotExist):
-			odd[name] = ""
+			odd = append(odd, name)
 		}
 	}
 	if sizes.Sum > t.Limit {
 		return false, nil, TooLarge(sizes.Sum, t.Limit, sizes.Largest())
 	}
-	return changed, repositories, t.forget(ctx, t.files(), odd)
+	return changed, repositories, t.forget(ctx, t.files(), slices.Values(odd))
 }
 
 // add adds all files but those of repositories to the index of the files, and gives its tree: of submodules it has the
@@ -222,22 +223,15 @@ func (t *Tree) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone := map[string]string{}
 	var list strings.Builder
-	for name := range known {
-		if !wanted[name] {
-			gone[name] = ""
-		}
-	}
 	for name := range wanted {
 		if !known[name] {
 			list.WriteString(name + "\x00")
 		}
 	}
-	if len(gone) > 0 {
-		if err := t.forget(ctx, t.files(), gone); err != nil {
-			return err
-		}
+	maps.DeleteFunc(known, func(name string, _ bool) bool { return wanted[name] })
+	if err := t.forget(ctx, t.files(), maps.Keys(known)); err != nil {
+		return err
 	}
 	if list.Len() == 0 {
 		return nil

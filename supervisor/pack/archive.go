@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -95,6 +96,15 @@ func (p *packer) file(root *os.Root, at, name string) error {
 		return fmt.Errorf("pack %s: %w", name, err)
 	}
 	return nil
+}
+
+// fileAt is file for a path of its own.
+func (p *packer) fileAt(at, name string) error {
+	root, err := os.OpenRoot(filepath.Dir(at))
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.file(root, filepath.Base(at), name), root.Close())
 }
 
 // tree writes all below a folder of root under a prefix, sorted; skip leaves an entry out. It gives what is neither

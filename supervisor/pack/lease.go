@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,15 +62,10 @@ func LeaseClock() (time.Duration, error) {
 
 // leased is nil where nobody bounds the run by time, or the time has not come.
 func (f *Folder) leased() error {
-	file, err := os.OpenFile(filepath.Join(f.path, leaseName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	content, err := f.content(leaseName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // only read
-	content, err := io.ReadAll(io.LimitReader(file, maxEpochIn))
 	if err != nil {
 		return err
 	}

@@ -211,10 +211,8 @@ func (p *packing) write(ctx context.Context, w io.Writer) error {
 	m := manifest{
 		Format: 1, Program: p.Program, Created: p.at, Run: p.state.Run.ID, Folder: p.state.Run.Cwd, Work: workNone,
 	}
-	var bundle string
 	if !p.WithoutWork {
-		var err error
-		if bundle, err = p.gather(ctx, &m); err != nil {
+		if err := p.gather(ctx, &m); err != nil {
 			return err
 		}
 	}
@@ -223,21 +221,21 @@ func (p *packing) write(ctx context.Context, w io.Writer) error {
 	if p.Progress != nil {
 		told := slices.Clip(p.told)
 		p.out = &packer{sizes: true}
-		if err := p.entries(m, bundle); err != nil {
+		if err := p.entries(m); err != nil {
 			return err
 		}
 		p.told, bar = told, progress{tell: p.Progress, total: p.out.bytes}
 	}
 	p.out = newPacker(w, p.at)
 	p.out.bar = bar
-	if err := p.entries(m, bundle); err != nil {
+	if err := p.entries(m); err != nil {
 		return err
 	}
 	return p.out.close()
 }
 
 // entries gives the packer all that belongs into the file.
-func (p *packing) entries(m manifest, bundle string) error {
+func (p *packing) entries(m manifest) error {
 	if err := p.out.document(manifestName, m); err != nil {
 		return err
 	}
@@ -250,51 +248,60 @@ func (p *packing) entries(m manifest, bundle string) error {
 	if err := p.transcripts(); err != nil {
 		return err
 	}
-	return p.work(m, bundle)
+	switch m.Work {
+	case workGit:
+		return writeTrees(p.out, p.trees)
+	case workFiles:
+		return p.files(m.Folder)
+	}
+	return nil
 }
 
 // gather finds what the uncommitted work is; of a git work tree it is put into a bundle.
-func (p *packing) gather(ctx context.Context, m *manifest) (bundle string, err error) {
+func (p *packing) gather(ctx context.Context, m *manifest) error {
 	info, err := os.Stat(m.Folder)
 	if err != nil || !info.IsDir() {
-		return "", fmt.Errorf("the run's folder %s is gone, and its uncommitted work with it; "+
+		return fmt.Errorf("the run's folder %s is gone, and its uncommitted work with it; "+
 			"--without-work packs the run without its work", m.Folder)
 	}
 	store := &git.Store{Folder: p.scratch}
 	t, err := store.WorkTree(ctx, m.Folder)
 	if errors.Is(err, git.ErrNoWorkTree) {
 		m.Work = workFiles
-		return "", p.fits(m.Folder)
+		return p.fits(m.Folder)
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	bundle, got, left, err := p.bundle(ctx, t, p.MaxWork)
+	got, left, err := p.bundle(ctx, t, "", p.MaxWork)
 	if err != nil {
-		return "", err
+		return err
 	}
 	m.Work, m.Git, p.told = workGit, got.To, append(p.told, got.Told...)
-	return bundle, p.gatherTrees(ctx, store, t, left, m)
+	return p.gatherTrees(ctx, store, t, left, m)
 }
 
-// bundle puts the uncommitted work of a work tree into a bundle of at most limit bytes, and gives how many are left.
-func (p *packing) bundle(ctx context.Context, t *git.Tree, limit int64) (file string, got git.Captured, left int64,
+// bundle puts the uncommitted work of a work tree, the run's own or that of an agent, into a bundle of at most limit
+// bytes, and gives how many are left.
+func (p *packing) bundle(ctx context.Context, t *git.Tree, agent string, limit int64) (got git.Captured, left int64,
 	err error) {
 	t.Without, t.Limit = p.Without, limit
 	if got, err = t.Capture(ctx); err != nil {
-		return "", got, 0, orWithoutWork(err)
+		return got, 0, orWithoutWork(err)
 	}
-	if file, _, err = t.Bundle(ctx, got, "", p.at); err != nil {
-		return "", got, 0, err
+	file, _, err := t.Bundle(ctx, got, "", p.at)
+	if err != nil {
+		return got, 0, err
 	}
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > limit {
 		err = git.TooLarge(info.Size(), limit, []string{"commits that no remote has"})
 	}
 	if err != nil {
-		return "", got, 0, err
+		return got, 0, err
 	}
-	return file, got, limit - info.Size(), nil
+	p.trees = append(p.trees, treeBundle{agent, file, got.To})
+	return got, limit - info.Size(), nil
 }
 
 // orWithoutWork says what helps where git cannot read the work.
@@ -402,25 +409,13 @@ func (p *packing) transcripts() error {
 	return nil
 }
 
-func (p *packing) work(m manifest, bundle string) error {
-	folder := m.Folder
-	if m.Work == workGit {
-		folder = filepath.Dir(bundle)
-	}
-	if m.Work == workNone {
-		return nil
-	}
+// files packs a folder that is no work tree.
+func (p *packing) files(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // only read
-	if m.Work == workGit {
-		if err := p.out.file(root, filepath.Base(bundle), bundleName); err != nil {
-			return err
-		}
-		return writeTrees(p.out, p.trees)
-	}
 	odd, err := p.out.tree(root, ".", filesPrefix, p.left(folder))
 	for _, name := range odd {
 		p.told = append(p.told, "not packed: "+name)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -203,7 +204,10 @@ func (t *Taker) Take(ctx context.Context, s supervisor.State, seq int64, capture
 	got, err := t.capture(ctx, s, seq)
 	captured()
 	if err == nil && !s.Run.Status.Ended() && len(got.live) > 0 {
-		sleep(ctx, lateLines)
+		select {
+		case <-time.After(lateLines):
+		case <-ctx.Done():
+		}
 	}
 	if due {
 		if err == nil {
@@ -242,15 +246,6 @@ func problemOf(err error) string {
 			DefaultMaxWork>>20)
 	}
 	return err.Error()
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // A capturedRun is a run at one moment.
@@ -353,9 +348,7 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 	next.name, next.sum, next.chain = name, hex.EncodeToString(sum.Sum(nil)), map[string]string{name: ""}
 	if next.whole = info.Size(); on != nil {
 		next.whole, next.since = on.whole, on.since+info.Size()
-		for of, rests := range on.chain {
-			next.chain[of] = rests
-		}
+		maps.Copy(next.chain, on.chain)
 		next.chain[name] = on.name
 	}
 	supervisor.At(t.At, supervisor.PackWritten)
@@ -414,6 +407,7 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 	var before map[string]workFile
 	if on != nil {
 		s.Base, s.Sum, s.After, before = on.name, on.sum, on.after, on.work
+		next.files = maps.Clone(on.files) // some of an agent that is not there any more, say
 		s.Removed = removedFrom(before, got.work)
 	}
 	e, err := t.exported(ctx, got, s.After)
@@ -434,21 +428,8 @@ func (t *Taker) write(ctx context.Context, w io.Writer, got capturedRun, s snaps
 		return nil, err
 	}
 	for _, f := range got.files {
-		var since fileEnd
-		if on != nil {
-			since = on.files[f.name]
-		}
-		end, err := p.later(f, since)
-		if err != nil {
+		if next.files[f.name], err = p.later(f, next.files[f.name]); err != nil {
 			return nil, err
-		}
-		next.files[f.name] = end
-	}
-	if on != nil {
-		for name, end := range on.files { // of an agent that is not there any more, say
-			if _, there := next.files[name]; !there {
-				next.files[name] = end
-			}
 		}
 	}
 	if err := writeTrees(p, trees.bundles); err != nil {

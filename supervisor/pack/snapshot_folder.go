@@ -15,13 +15,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
 )
 
 // The snapshots of a run lie in a folder of its own, below one that the person names:
@@ -64,8 +65,8 @@ type Folder struct {
 	path    string // DIR/RUN
 	run     string
 	holder  string
-	watcher *fsnotify.Watcher
 	changed chan struct{}
+	stop    func() // ends the watch; nil: nothing is watched
 }
 
 // FolderOf gives the folder of a run's snapshots below dir, an absolute path. It looks at nothing.
@@ -200,58 +201,46 @@ func (f *Folder) Changed() <-chan struct{} { return f.changed }
 
 // watch has the kernel tell of changes. Where it cannot, Check is asked once a minute all the same.
 func (f *Folder) watch() {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return
+	ours := func(name string) bool { return name == epochName || name == leaseName }
+	if stop, err := view.WatchFolder(f.path, f.changed, ours); err == nil {
+		f.stop = stop
 	}
-	if err := w.Add(f.path); err != nil {
-		_ = w.Close() // it watches nothing
-		return
-	}
-	f.watcher = w
-	go func() { // ends with Close
-		for {
-			select {
-			case e, ok := <-w.Events:
-				if !ok {
-					return
-				}
-				if name := filepath.Base(e.Name); name != epochName && name != leaseName && e.Name != f.path {
-					continue
-				}
-			case _, ok := <-w.Errors:
-				if !ok {
-					return
-				}
-			}
-			select {
-			case f.changed <- struct{}{}:
-			default:
-			}
-		}
-	}()
 }
 
 // Close ends the watch.
 func (f *Folder) Close() {
-	if f.watcher != nil {
-		_ = f.watcher.Close() // it only gives back what it has opened
+	if f.stop != nil {
+		f.stop()
 	}
 }
 
-// read reads the epoch. What anybody can have put there is bounded, and neither a link is followed nor a pipe waited
-// for.
-func (f *Folder) read() (Epoch, error) {
-	var e Epoch
-	file, err := os.OpenFile(filepath.Join(f.path, epochName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// content reads a small file of the folder. What anybody can have put there is bounded, and neither a link is followed
+// nor a pipe waited for.
+func (f *Folder) content(name string) ([]byte, error) {
+	file, err := openRegular(filepath.Join(f.path, name), unix.O_NOFOLLOW)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return e, errors.Join(err, errors.New("it is not a regular file"))
+	return io.ReadAll(io.LimitReader(file, maxEpochIn))
+}
+
+// openRegular opens a file to read it, and waits for no pipe in its place.
+func openRegular(path string, flags int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
+	if err != nil {
+		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(file, maxEpochIn))
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, supervisor.ErrNotRegular, file.Close())
+	}
+	return file, nil
+}
+
+// read reads the epoch.
+func (f *Folder) read() (Epoch, error) {
+	var e Epoch
+	content, err := f.content(epochName)
 	if err != nil {
 		return e, err
 	}

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -137,7 +136,7 @@ func (c *folderCapturer) keep(root *os.Root, at string, f workFile, begun time.T
 	defer func() { _ = from.Close() }() // only read
 	c.copies++
 	k := keptFile{workFile: f, copy: filepath.Join(c.dir, strconv.Itoa(c.copies))}
-	to, err := os.OpenFile(k.copy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	to, err := os.OpenFile(k.copy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600|f.mode&0o100)
 	if err != nil {
 		return f, err
 	}
@@ -186,19 +185,5 @@ func (c *folderCapturer) write(p *packer, name string, f workFile) error {
 	case f.mode&fs.ModeSymlink != 0:
 		return p.header(&tar.Header{Typeflag: tar.TypeSymlink, Name: filesPrefix + name, Linkname: f.link, Mode: 0o700})
 	}
-	file, err := os.Open(c.kept[name].copy)
-	if err != nil {
-		return fmt.Errorf("pack %s: %w", name, err)
-	}
-	defer func() { _ = file.Close() }() // only read
-	mode := int64(0o600)
-	if f.mode&0o100 != 0 {
-		mode = 0o700
-	}
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: filesPrefix + name, Mode: mode, Size: f.size}
-	if err := p.header(h); err != nil {
-		return err
-	}
-	_, err = io.CopyN(p.tar, file, f.size)
-	return err
+	return p.fileAt(c.kept[name].copy, filesPrefix+name)
 }

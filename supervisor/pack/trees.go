@@ -60,16 +60,11 @@ type treeBundle struct {
 // writeTrees writes the bundles of work trees.
 func writeTrees(p *packer, trees []treeBundle) error {
 	for _, t := range trees {
-		root, err := os.OpenRoot(filepath.Dir(t.file))
-		if err != nil {
-			return err
-		}
 		name := treesPrefix + t.agent + treesSuffix
 		if t.agent == "" {
 			name = bundleName
 		}
-		err = p.file(root, filepath.Base(t.file), name)
-		if err := errors.Join(err, root.Close()); err != nil {
+		if err := p.fileAt(t.file, name); err != nil {
 			return err
 		}
 	}
@@ -86,12 +81,10 @@ func (p *packing) gatherTrees(ctx context.Context, store *git.Store, of *git.Tre
 			continue
 		}
 		t.Brought = brings(m.Git)
-		var file string
 		var got git.Captured
-		if file, got, left, err = p.bundle(ctx, t, left); err != nil {
+		if got, left, err = p.bundle(ctx, t, a.ID, left); err != nil {
 			return fmt.Errorf("the worktree of %s: %w", a.ID, err)
 		}
-		p.trees = append(p.trees, treeBundle{a.ID, file, got.To})
 		p.told = append(p.told, ofTree(a, got.Told)...)
 		if m.Worktrees == nil {
 			m.Worktrees = map[string]*git.GitManifest{}

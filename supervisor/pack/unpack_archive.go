@@ -50,20 +50,8 @@ type entry struct {
 	number int // of its content in the archive's folder
 }
 
-// readArchive reads a pack file into dir, an empty folder of ours. maxWork bounds the work in it, in bytes unpacked.
-// What it refuses is errNotPack, or says that a newer release made it.
-func readArchive(r io.Reader, dir string, maxWork int64) (*archive, error) {
-	p := &archive{dir: dir, kinds: map[string]byte{}}
-	if err := p.read(r, maxWork); err != nil {
-		return nil, err
-	}
-	if p.run.Run.ID == "" {
-		return nil, notPack("it holds no run")
-	}
-	return p, nil
-}
-
-// read reads a pack file.
+// read reads a pack file. maxWork bounds the work in it, in bytes unpacked. What it refuses is errNotPack, or says that
+// a newer release made it.
 func (p *archive) read(r io.Reader, maxWork int64) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -84,6 +72,9 @@ func (p *archive) read(r io.Reader, maxWork int64) error {
 	}
 	if _, err := io.Copy(io.Discard, io.LimitReader(z, 1<<20)); err != nil { // padding, and the checksum behind it
 		return unreadable(err)
+	}
+	if p.run.Run.ID == "" {
+		return notPack("it holds no run")
 	}
 	return nil
 }

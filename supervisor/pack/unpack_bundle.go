@@ -23,10 +23,10 @@ type bundle struct {
 }
 
 // bundleHeaders reads the headers of bundles, of which each is of what is new since the one before.
-func bundleHeaders(paths []string) (all []bundle, err error) {
-	for _, path := range paths {
-		b := bundle{path: path}
-		if b.ref, b.needs, b.at, err = bundleHeader(path); err != nil {
+func (p *archive) bundleHeaders(entries []entry) (all []bundle, err error) {
+	for _, e := range entries {
+		b := bundle{path: p.path(e)}
+		if b.ref, b.needs, b.at, err = bundleHeader(b.path); err != nil {
 			return nil, err
 		}
 		all = append(all, b)

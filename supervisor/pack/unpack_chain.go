@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
 )
@@ -26,8 +23,9 @@ import (
 
 // readChain reads a pack file, and those on which it rests: they lie beside it. file is its path, "-" if it has none.
 func readChain(bar *progress, r io.Reader, file, dir string, maxWork int64) (*archive, error) {
+	p := &archive{dir: dir, kinds: map[string]byte{}}
 	if file == "-" {
-		return readArchive(r, dir, maxWork)
+		return p, p.read(r, maxWork)
 	}
 	bar.expect(file)
 	r = bar.reading(r)
@@ -36,10 +34,6 @@ func readChain(bar *progress, r io.Reader, file, dir string, maxWork int64) (*ar
 	if err != nil {
 		return nil, err
 	}
-	in := io.MultiReader(&begun, r)
-	if m.Snapshot.base() == "" {
-		return readArchive(in, dir, maxWork)
-	}
 	files, err := chainOf(m, filepath.Dir(file))
 	if err != nil {
 		return nil, err
@@ -47,7 +41,6 @@ func readChain(bar *progress, r io.Reader, file, dir string, maxWork int64) (*ar
 	for _, f := range files {
 		bar.expect(f.path)
 	}
-	p := &archive{dir: dir, kinds: map[string]byte{}}
 	for i, f := range slices.Backward(files) {
 		if err := p.readRested(bar, f.path, maxWork); err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(f.path), err)
@@ -55,17 +48,9 @@ func readChain(bar *progress, r io.Reader, file, dir string, maxWork int64) (*ar
 		if p.manifest.Snapshot.base() != f.base || i == len(files)-1 && f.base != "" {
 			return nil, notPack("%s was replaced while it was read", filepath.Base(f.path))
 		}
+		p.begin()
 	}
-	if err := p.begin(); err != nil {
-		return nil, err
-	}
-	if err := p.read(in, maxWork); err != nil {
-		return nil, err
-	}
-	if p.run.Run.ID == "" {
-		return nil, notPack("it holds no run")
-	}
-	return p, nil
+	return p, p.read(io.MultiReader(&begun, r), maxWork)
 }
 
 func (m *snapshotManifest) base() string {
@@ -108,14 +93,11 @@ func chainOf(m manifest, folder string) ([]rested, error) {
 }
 
 func sumOf(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := openRegular(path, 0)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }() // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errors.New("it is not a regular file"))
-	}
 	sum := sha256.New()
 	_, err = io.Copy(sum, f)
 	return hex.EncodeToString(sum.Sum(nil)), err
@@ -127,23 +109,14 @@ func (p *archive) readRested(bar *progress, path string, maxWork int64) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	if p.manifest.Format != 0 {
-		if err := p.begin(); err != nil {
-			return err
-		}
-	}
 	return p.read(bar.reading(f), maxWork)
 }
 
 // begin makes ready for the snapshot that rests on what was read so far.
-func (p *archive) begin() error {
-	if p.run.Run.ID == "" {
-		return notPack("it holds no run")
-	}
+func (p *archive) begin() {
 	before := *p
 	p.base, p.seen, p.belongs = &before, map[string]bool{}, nil
 	p.manifest, p.run, p.places = manifest{}, checkpoints.Exported{}, nil
-	return nil
 }
 
 // follows holds a snapshot against the one on which it rests, and takes out what it says is gone.

@@ -22,7 +22,7 @@ func FuzzReadArchive(f *testing.F) {
 		if len(file) > 1<<16 {
 			return
 		}
-		first, err := readArchive(bytes.NewReader(file), t.TempDir(), 1<<20)
+		first, err := readChain(&progress{}, bytes.NewReader(file), "-", t.TempDir(), 1<<20)
 		if err != nil {
 			return
 		}
@@ -50,7 +50,7 @@ func FuzzReadArchive(f *testing.F) {
 		if err := p.close(); err != nil {
 			t.Fatal(err)
 		}
-		second, err := readArchive(&again, t.TempDir(), 1<<20)
+		second, err := readChain(&progress{}, &again, "-", t.TempDir(), 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func FuzzReadArchive(f *testing.F) {
 
 // Whatever the records in a pack file are, nothing that they grant is granted.
 func FuzzUnpackedRecords(f *testing.F) {
-	p, err := readArchive(bytes.NewReader(attacked(f)), f.TempDir(), 1<<20)
+	p, err := readChain(&progress{}, bytes.NewReader(attacked(f)), "-", f.TempDir(), 1<<20)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -29,33 +29,23 @@ func (u *unpacking) known(ctx context.Context) error {
 	case view.NoSuchID(err):
 	case err != nil:
 		return err
-	case u.wentOn(here):
-		u.same, u.newer = true, true
-		if err := u.unheard(ctx, here.ID); err != nil {
+	default:
+		u.same, u.newer = true, u.wentOn(here)
+		if u.newer {
+			err = u.unheard(ctx, here.ID)
+		} else if here.Packed == "" {
+			err = fmt.Errorf("%s is on this machine and was not packed here, so the file is older than what is known of it: "+
+				"%w. Nothing was changed; to continue, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID,
+				here.ID)
+		}
+		if err != nil {
 			return err
 		}
 		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
 			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
 		}
-		if u.cwd == "" {
-			u.cwd = here.Cwd
-		}
-	case here.Packed == "":
-		return fmt.Errorf(
-			"%s is on this machine and was not packed here, so the file is older than what is known of it: %w. "+
-				"Nothing was changed; to continue, run: claude-supervise resume %s", here.ID, checkpoints.ErrDuplicateID, here.ID)
-	default:
-		u.same = true
-		if err := json.Unmarshal(here.Config, &u.ours); err != nil {
-			return fmt.Errorf("the configuration of run %s cannot be read: %w", here.ID, err)
-		}
-		if u.cwd == "" {
-			u.cwd = here.Cwd
-		}
 	}
-	if u.cwd == "" {
-		u.cwd = u.Here
-	}
+	u.cwd = cmp.Or(u.cwd, here.Cwd, u.Here)
 	return nil
 }
 

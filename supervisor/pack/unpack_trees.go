@@ -66,12 +66,8 @@ func (u *unpacking) planTree(ctx context.Context, agent string, g *git.GitManife
 	}
 	t := &treeWork{agent: agent, to: g, branch: a.Worktree.Branch, was: *a.Worktree,
 		scratch: filepath.Join(u.scratch, "worktree-"+agent)}
-	var files []string
-	for _, e := range u.archive.trees[agent] {
-		files = append(files, u.archive.path(e))
-	}
 	var err error
-	if t.bundles, err = bundleHeaders(files); err != nil {
+	if t.bundles, err = u.archive.bundleHeaders(u.archive.trees[agent]); err != nil {
 		return nil, err
 	}
 	if t.path, err = worktree.PathOf(u.git.Top, of); err != nil {

@@ -38,11 +38,7 @@ func (u *unpacking) planGit(ctx context.Context, m manifest) error {
 	if len(u.archive.bundles) == 0 {
 		return notPack("it lacks its work")
 	}
-	var paths []string
-	for _, e := range u.archive.bundles {
-		paths = append(paths, u.archive.path(e))
-	}
-	bundles, err := bundleHeaders(paths)
+	bundles, err := u.archive.bundleHeaders(u.archive.bundles)
 	if err != nil {
 		return err
 	}

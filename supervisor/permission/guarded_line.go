@@ -357,7 +357,7 @@ func (c *chain) word(word, from string) (within bool, above []string) {
 		return c.look(plain)
 	}
 	if !filepath.IsAbs(word) {
-		word = quoteGlob(from) + "/" + word
+		word = rules.QuotePattern(from) + "/" + word
 	}
 	return c.matched(word)
 }

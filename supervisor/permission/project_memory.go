@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
 )
 
@@ -58,9 +59,9 @@ func (f ProjectFolder) texts() (all string, refused []string) {
 	for _, dir := range slices.Backward(withAbove(f.Cwd)) {
 		names := []string{"CLAUDE.local.md"}
 		if claude := filepath.Join(dir, ".claude"); !f.isPersons(claude) {
-			rules, _ := filepath.Glob(filepath.Join(quoteGlob(claude), "rules", "*.md")) // the pattern is right
+			found, _ := filepath.Glob(filepath.Join(rules.QuotePattern(claude), "rules", "*.md")) // the pattern is right
 			names = []string{"CLAUDE.md", ".claude/CLAUDE.md"}
-			for _, rule := range rules[:min(len(rules), maxDefinitions)] {
+			for _, rule := range found[:min(len(found), maxDefinitions)] {
 				names = append(names, filepath.Join(".claude", "rules", filepath.Base(rule)))
 			}
 			names = append(names, "CLAUDE.local.md")
@@ -197,9 +198,4 @@ func owner(dir string) uint32 {
 		return 0
 	}
 	return info.Sys().(*syscall.Stat_t).Uid
-}
-
-// quoteGlob takes a path as it is in a pattern.
-func quoteGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

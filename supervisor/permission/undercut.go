@@ -137,7 +137,8 @@ func PersonSettings(folder string, flags []string, cwd string) Person {
 	for _, path := range more {
 		read(path, true)
 	}
-	if list := filepath.Join(ManagedFolder(), "managed-mcp.json"); isThere(list) {
+	list := filepath.Join(ManagedFolder(), "managed-mcp.json")
+	if _, err := os.Stat(list); err == nil {
 		p.servers = list
 	}
 	read(filepath.Join(folder, "settings.json"), false)
@@ -152,11 +153,6 @@ func PersonSettings(folder string, flags []string, cwd string) Person {
 	}
 	p.agent = p.mainAgent(folder, flags, cwd)
 	return p
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func deny(rules []string) map[string]any {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -43,10 +44,8 @@ func pathCovered(rule, exact, cwd string) bool {
 		rule = path.Join(cwd, "/") + "/" + strings.TrimPrefix(strings.TrimPrefix(rule, "./"), "/")
 	}
 	names := strings.Split(strings.Trim(rule, "/"), "/")
-	for _, name := range names {
-		if name == "" || name == "." || name == ".." {
-			return false
-		}
+	if slices.ContainsFunc(names, func(name string) bool { return name == "" || name == "." || name == ".." }) {
+		return false
 	}
 	return namesCovered(names, strings.Split(target[1:], "/"))
 }
@@ -70,14 +69,14 @@ func namesCovered(rule, target []string) bool {
 			switch {
 			case !reached[i]:
 			case want == "**":
-				next[i] = !strings.HasPrefix(name, ".")
+				next[i] = !isHidden(name)
 			case nameCovered(want, name):
 				next[i+1] = true
 			}
 		}
 		step(next)
 		reached = next
-		if reached[len(rule)] && rule[len(rule)-1] != "**" && plainNames(target[n+1:]) {
+		if reached[len(rule)] && rule[len(rule)-1] != "**" && !slices.ContainsFunc(target[n+1:], isHidden) {
 			return true // a folder, and all that lies under it
 		}
 	}
@@ -85,19 +84,12 @@ func namesCovered(rule, target []string) bool {
 }
 
 func nameCovered(rule, name string) bool {
-	if strings.HasPrefix(name, ".") && !strings.HasPrefix(rule, ".") {
+	if isHidden(name) && !isHidden(rule) {
 		return false
 	}
 	ok, err := path.Match(rule, name)
 	return err == nil && ok
 }
 
-// plainNames tells that none of the names begins with a dot.
-func plainNames(names []string) bool {
-	for _, name := range names {
-		if strings.HasPrefix(name, ".") {
-			return false
-		}
-	}
-	return true
-}
+// isHidden reports whether a name begins with a dot.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }

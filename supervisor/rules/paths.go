@@ -154,11 +154,11 @@ func (n *namer) pattern(parts []syntax.WordPart, quoted bool) string {
 			value := p.Value
 			if rest, tilde := strings.CutPrefix(value, "~"); tilde && i == 0 && !quoted &&
 				(rest == "" && len(parts) == 1 || strings.HasPrefix(rest, "/")) {
-				b.WriteString(quotePattern(n.config.Env.Get("HOME").String()))
+				b.WriteString(QuotePattern(n.config.Env.Get("HOME").String()))
 				value = rest
 			}
 			if quoted {
-				value = quotePattern(unescapedInQuotes.Replace(value))
+				value = QuotePattern(unescapedInQuotes.Replace(value))
 			}
 			b.WriteString(value)
 		case *syntax.SglQuoted:
@@ -166,7 +166,7 @@ func (n *namer) pattern(parts []syntax.WordPart, quoted bool) string {
 			if err != nil {
 				value = p.Value
 			}
-			b.WriteString(quotePattern(value))
+			b.WriteString(QuotePattern(value))
 		case *syntax.DblQuoted:
 			b.WriteString(n.pattern(p.Parts, true))
 		case *syntax.ParamExp:
@@ -185,8 +185,8 @@ func (n *namer) pattern(parts []syntax.WordPart, quoted bool) string {
 // unescapedInQuotes takes the backslashes away that double quotes do not keep.
 var unescapedInQuotes = strings.NewReplacer(`\\`, `\`, `\$`, `$`, `\"`, `"`, "\\`", "`", "\\\n", "")
 
-// quotePattern writes a text so that path.Match takes it for itself.
-func quotePattern(s string) string {
+// QuotePattern writes a text so that path.Match takes it for itself.
+func QuotePattern(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
 }
 

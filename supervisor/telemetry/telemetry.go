@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/engine"
 )
 
 const (
@@ -58,9 +59,6 @@ func Start(c Config, version string, log zerolog.Logger, transport http.RoundTri
 	go t.run(ctx)
 	return t
 }
-
-// loaded takes the records of a run that is taken over, before any change of it is saved.
-func (t *Telemetry) loaded(l checkpoints.Loaded) { t.observer.loaded(l) }
 
 // saved takes a change of the run, once it is saved.
 func (t *Telemetry) saved(c checkpoints.Change) {
@@ -230,4 +228,28 @@ func (t *Telemetry) request(ctx context.Context, to target, body []byte) (status
 	// So that the connection can be used again. What a collector answers in it is of no use here.
 	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	return resp.StatusCode, err
+}
+
+// Store has a supervisor's records pass by here: those of a run that it takes over, and each change once it is saved.
+func (t *Telemetry) Store(s engine.Store) engine.Store { return store{s, t} }
+
+type store struct {
+	engine.Store
+	telemetry *Telemetry
+}
+
+func (s store) Load(ctx context.Context, run string) (checkpoints.Loaded, error) {
+	l, err := s.Store.Load(ctx, run)
+	if err == nil {
+		s.telemetry.observer.loaded(l)
+	}
+	return l, err
+}
+
+func (s store) Commit(ctx context.Context, c checkpoints.Change) error {
+	err := s.Store.Commit(ctx, c)
+	if err == nil {
+		s.telemetry.saved(c)
+	}
+	return err
 }

@@ -241,7 +241,7 @@ func TestASupervisorThatTakesOverSendsWhatEndsUnderIt(t *testing.T) {
 		l.Launches, l.Questions = all[5].Launches, all[2].Questions
 		c := &collector{t: t}
 		tel := Start(read(t), "v1", zerolog.Nop(), c)
-		tel.loaded(l)
+		tel.observer.loaded(l)
 		for _, change := range all[3:] {
 			tel.saved(change)
 		}

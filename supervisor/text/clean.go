@@ -27,7 +27,7 @@ func Clean(s string) string {
 	}
 	// Only valid UTF-8 may reach Strip: after a broken rune it takes the following bytes for the rest of that rune.
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Map(lineEnds, strings.ReplaceAll(s, "\r\n", "\n"))
+	s = Newlines.Replace(s)
 	if strings.ContainsRune(s, ansi.ESC) {
 		rows := strings.Split(s, "\n")
 		for i, row := range rows {
@@ -69,20 +69,11 @@ func isClean(s string) bool {
 		return false
 	}
 	for _, r := range s {
-		if lineEnds(r) != r || Plain(r) != r {
+		if Plain(r) != r || r == '\u2028' || r == '\u2029' {
 			return false
 		}
 	}
 	return true
-}
-
-// lineEnds maps what starts a new line somewhere to the newline that does so everywhere.
-func lineEnds(r rune) rune {
-	switch r {
-	case '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
-		return '\n'
-	}
-	return r
 }
 
 // Plain drops (as strings.Map does for -1) what a terminal would obey or hide. Of the format characters, those that

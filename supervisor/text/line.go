@@ -2,10 +2,8 @@ package text
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -44,22 +42,13 @@ func more(lines, bytes int) string {
 	case bytes == 0:
 		return ""
 	case lines == 0:
-		return fmt.Sprintf("… (+%s)", counted(bytes, "byte"))
+		return fmt.Sprintf("… (+%s)", Plural(bytes, "byte", "bytes"))
 	}
-	return fmt.Sprintf("… (+%s, %s)", counted(lines, "line"), counted(bytes, "byte"))
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("… (+%s, %s)", Plural(lines, "line", "lines"), Plural(bytes, "byte", "bytes"))
 }
 
 // moreAtEnd is what More writes, where it ends a line but for a few characters.
-var moreAtEnd = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`… \(\+(?:(\d{1,9}) lines?, )?(\d{1,9}) bytes?\)([^(]?)$`)
-})
+var moreAtEnd = Lazily(`… \(\+(?:(\d{1,9}) lines?, )?(\d{1,9}) bytes?\)([^(]?)$`)
 
 // Width below which Fit says only a number, and below which only that something is missing, in terminal cells.
 const (
@@ -95,4 +84,35 @@ func Fit(s string, width int) string {
 		}
 	}
 	return ansi.Truncate(s, max(width-1, 0), "") + ansi.Truncate("…", width, "")
+}
+
+const (
+	// MaxPreview bounds what of a call a person is shown, in bytes. Nobody judges more in a prompt (about 1,500 lines),
+	// and what is not shown cannot be allowed: a call over it can only be refused, and the agent is told to make smaller
+	// ones.
+	MaxPreview = 60 << 10
+	// MaxRestated bounds what of a call its own agent is told again, in bytes.
+	MaxRestated = 16 << 10
+)
+
+// Truncate gives at most n bytes of a text, and breaks no rune.
+func Truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// End gives at most the last n bytes of a text, and breaks no rune.
+func End(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for s = s[len(s)-n:]; s != "" && !utf8.RuneStart(s[0]); {
+		s = s[1:]
+	}
+	return s
 }

@@ -25,13 +25,27 @@ type watch struct {
 	read   sync.WaitGroup
 }
 
+// WatchFolder leaves a value in changed, a channel of one, when files of a folder may have changed that matter by their
+// names, until stop is called.
+func WatchFolder(folder string, changed chan struct{}, mind func(name string) bool) (stop func(), err error) {
+	w, err := watchInto(changed, folder, mind)
+	if err != nil {
+		return nil, err
+	}
+	return w.close, nil
+}
+
 // newWatch begins to watch. What changes after it returns is told of.
 func newWatch(folder string, mind func(name string) bool) (*watch, error) {
+	return watchInto(make(chan struct{}, 1), folder, mind)
+}
+
+func watchInto(changed chan struct{}, folder string, mind func(name string) bool) (*watch, error) {
 	kernel, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, unwatchable(folder, err)
 	}
-	w := &watch{changed: make(chan struct{}, 1), kernel: kernel, folder: filepath.Clean(folder), mind: mind}
+	w := &watch{changed: changed, kernel: kernel, folder: filepath.Clean(folder), mind: mind}
 	if err := w.rewatch(); err != nil {
 		return nil, errors.Join(unwatchable(folder, err), kernel.Close())
 	}

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 
@@ -14,19 +15,15 @@ import (
 // is looked at, in the repository of the folder that the run works in. Nothing of it that git would run is run. It is
 // an error if neither is there any more.
 func Changed(ctx context.Context, path, branch, base, cwd string) ([]string, error) {
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
 	tip := "HEAD"
 	if _, err := os.Lstat(path); path == "" || errors.Is(err, os.ErrNotExist) {
 		path, tip = cwd, "refs/heads/"+branch
 	}
-	s, err := git.OpenShadow(ctx, path, scratch)
+	s, drop, err := git.TempShadow(ctx, path, scratchForWorktrees)
 	if err != nil {
 		return nil, err
 	}
+	defer drop()
 	commit, err := git.GitsWord(s.Own(ctx, "rev-parse", "--quiet", "--verify", "--end-of-options", tip+"^{commit}"))
 	if err == nil && commit == "" {
 		err = errors.New("its folder and its branch are gone")
@@ -59,10 +56,5 @@ func Changed(ctx context.Context, path, branch, base, cwd string) ([]string, err
 			}
 		}
 	}
-	var all []string
-	for _, what := range changed {
-		all = append(all, what)
-	}
-	slices.Sort(all)
-	return all, nil
+	return slices.Sorted(maps.Values(changed)), nil
 }

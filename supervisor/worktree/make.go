@@ -84,17 +84,13 @@ func (p Spec) Make(ctx context.Context) (checkpoints.Worktree, string, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, MakeTime, fmt.Errorf("it took longer than %v", MakeTime))
 	defer cancel()
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
-	if err != nil {
-		return none(err)
-	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := git.OpenShadow(ctx, p.Want.From, scratch)
+	s, drop, err := git.TempShadow(ctx, p.Want.From, scratchForWorktrees)
 	if errors.Is(err, git.ErrNoWorkTree) {
 		return none(fmt.Errorf("%s is in no git work tree", p.Want.From))
 	} else if err != nil {
 		return none(err)
 	}
+	defer drop()
 	g := repo{Shadow: s, marker: p.Marker}
 	if p.Want.Path != "" {
 		w, err := g.again(ctx, p.Want)
@@ -266,13 +262,18 @@ func (g repo) register(ctx context.Context, path string, args ...string) error {
 	return g.worktree(ctx, append([]string{"add", "--quiet", "--no-checkout"}, args...)...)
 }
 
-// open makes a shadow of a worktree of the repository.
-func (g repo) open(ctx context.Context, path string) (*git.Shadow, error) {
+// shadow makes a shadow of another work tree, which lives as long as that of the repository.
+func (g repo) shadow(ctx context.Context, path string) (*git.Shadow, error) {
 	scratch, err := os.MkdirTemp(filepath.Dir(g.Dir), "")
 	if err != nil {
 		return nil, err
 	}
-	n, err := git.OpenShadow(ctx, path, scratch)
+	return git.OpenShadow(ctx, path, scratch)
+}
+
+// open is shadow for a worktree of the repository.
+func (g repo) open(ctx context.Context, path string) (*git.Shadow, error) {
+	n, err := g.shadow(ctx, path)
 	if errors.Is(err, git.ErrNoWorkTree) || err == nil && (n.Top != path || n.Common != g.Common) {
 		return nil, fmt.Errorf("%s is not a worktree of %s", path, g.Top)
 	}

@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/git"
@@ -15,15 +14,11 @@ import (
 func Repair(ctx context.Context, run, top string, paths []string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, TidyTime, fmt.Errorf("it took longer than %v", TidyTime))
 	defer cancel()
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	s, drop, err := git.TempShadow(ctx, top, scratchForWorktrees)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := git.OpenShadow(ctx, top, scratch)
-	if err != nil {
-		return err
-	}
+	defer drop()
 	g := repo{Shadow: s, marker: procs.Marker{Run: run, Launch: MarkerName}}
 	return g.worktree(ctx, append([]string{"repair"}, paths...)...)
 }

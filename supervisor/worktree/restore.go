@@ -86,15 +86,11 @@ func (r Restore) Make(ctx context.Context) error {
 }
 
 func (r Restore) within(ctx context.Context, do func(repo) error) error {
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	s, drop, err := git.TempShadow(ctx, r.Top, scratchForWorktrees)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := git.OpenShadow(ctx, r.Top, scratch)
-	if err != nil {
-		return err
-	}
+	defer drop()
 	return do(repo{Shadow: s, marker: r.Marker})
 }
 

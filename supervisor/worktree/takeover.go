@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/text"
 )
@@ -55,15 +54,20 @@ type person struct{ *git.Shadow }
 
 // Merge commits what lies loose in the worktree to its branch, and merges that. It says what has become of it.
 func (t Takeover) Merge(ctx context.Context) (string, error) {
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	s, drop, err := git.TempShadow(ctx, t.Repo, scratchForWorktrees)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	g, into, err := t.open(ctx, scratch)
+	defer drop()
+	g := repo{Shadow: s}
+	i, err := g.shadow(ctx, t.Into)
+	if err == nil && i.Common != g.Common {
+		err = fmt.Errorf("%s is not a work tree of %s (any more)", t.Into, t.Repo)
+	}
 	if err != nil {
 		return "", err
 	}
+	into := person{i}
 	programs, err := into.programs(ctx)
 	if err != nil {
 		return "", err
@@ -97,23 +101,6 @@ func (t Takeover) Merge(ctx context.Context) (string, error) {
 	return t.merge(ctx, into, tip)
 }
 
-// open gives the repository, and the work tree that takes over.
-func (t Takeover) open(ctx context.Context, scratch string) (g repo, into person, err error) {
-	s, err := git.OpenShadow(ctx, t.Repo, scratch)
-	if err != nil {
-		return g, into, err
-	}
-	below, err := os.MkdirTemp(scratch, "")
-	if err != nil {
-		return g, into, err
-	}
-	i, err := git.OpenShadow(ctx, t.Into, below)
-	if err == nil && i.Common != s.Common {
-		err = fmt.Errorf("%s is not a work tree of %s (any more)", t.Into, t.Repo)
-	}
-	return repo{Shadow: s, marker: procs.Marker{}}, person{i}, err
-}
-
 // commit commits all that lies loose in the worktree, and gives the commit.
 func (t Takeover) commit(ctx context.Context, g repo, programs []string) (string, error) {
 	n, err := g.open(ctx, t.Path)
@@ -132,13 +119,11 @@ func (t Takeover) commit(ctx context.Context, g repo, programs []string) (string
 	if _, err := p.run(ctx, "add", "--all", "--", ":/"); err != nil {
 		return "", err
 	}
-	if _, err := p.run(ctx, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"); err == nil {
-		head, _, err := n.Head(ctx) // it was committed since
-		return head, err
-	} else if !git.GitSaysNo(err) {
-		return "", err
+	_, err = p.run(ctx, "diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv")
+	if git.GitSaysNo(err) { // else it was committed since
+		_, err = p.run(ctx, "commit", "--quiet", "--no-verify", "--message", "work of "+t.Branch)
 	}
-	if _, err := p.run(ctx, "commit", "--quiet", "--no-verify", "--message", "work of "+t.Branch); err != nil {
+	if err != nil {
 		return "", err
 	}
 	head, _, err := n.Head(ctx)
@@ -302,16 +287,12 @@ func elsewhere(variable string) bool {
 
 // Drop removes the worktree with all that is in it, and its branch.
 func (t Takeover) Drop(ctx context.Context) (string, error) {
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	s, drop, err := git.TempShadow(ctx, t.Repo, scratchForWorktrees)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := git.OpenShadow(ctx, t.Repo, scratch)
-	if err != nil {
-		return "", err
-	}
-	g := repo{Shadow: s, marker: procs.Marker{}}
+	defer drop()
+	g := repo{Shadow: s}
 	if t.Path != "" {
 		if err := g.remove(ctx, t.Path); err != nil {
 			return "", err

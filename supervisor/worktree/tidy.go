@@ -31,15 +31,11 @@ type WorktreeEnd struct {
 func (w WorktreeEnd) Look(ctx context.Context) (checkpoints.Worktree, error) {
 	kept := w.Worktree
 	kept.State, kept.Tip, kept.Lacks = checkpoints.WorktreeKept, w.Branch, nil
-	scratch, err := os.MkdirTemp("", scratchForWorktrees)
+	s, drop, err := git.TempShadow(ctx, w.Repo, scratchForWorktrees)
 	if err != nil {
 		return kept, err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // nobody knows of it
-	s, err := git.OpenShadow(ctx, w.Repo, scratch)
-	if err != nil {
-		return kept, err
-	}
+	defer drop()
 	g := repo{Shadow: s, marker: w.Marker}
 	if _, err := os.Lstat(w.Path); errors.Is(err, os.ErrNotExist) {
 		return w.gone(ctx, g, kept)
