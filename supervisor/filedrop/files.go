@@ -32,11 +32,11 @@ func (k *Syncer) read(ctx context.Context, event checkpoints.FileDropEvent) {
 			k.reject(ctx, event.ID, event.Garbled+"; save it as UTF-8, or answer with: claude-supervise answer "+q.ID+" VALUE")
 			return
 		}
-		k.Mu.Lock()
-		k.Useless[event.ID] = true
-		k.Mu.Unlock()
+		k.mu.Lock()
+		k.useless[event.ID] = true
+		k.mu.Unlock()
 		if q != nil || event.ID == "" {
-			k.Tell(ctx, event.Problem)
+			k.tell(ctx, event.Problem)
 		}
 	}
 }
@@ -61,9 +61,9 @@ func (k *Syncer) questionGone(ctx context.Context, q *supervisor.Question, event
 	case q == nil, q.File != nil && q.File.Polls && q.File.Drop == "" && event.Problem == "":
 		k.gone(ctx, event.ID)
 		k.See(event.ID, "")
-	case supervisor.Posted(q) && k.Up[q.ID]:
-		delete(k.Up, q.ID)
-		k.Again.Reset(FolderSettles)
+	case supervisor.Posted(q) && k.up[q.ID]:
+		delete(k.up, q.ID)
+		k.again.Reset(folderSettles)
 	}
 }
 
@@ -113,7 +113,7 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 	}
 	value, err := k.judge(ctx, q, event.Answer)
 	if err == nil && q.State == checkpoints.QuestionOpen {
-		err = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile})
+		err = k.client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile})
 	} else if err == nil {
 		err = fmt.Errorf("question %s is %s already", q.ID, q.State)
 		if q.AnsweredBy == supervisor.ByFile && q.Answer == value {
@@ -132,13 +132,13 @@ func (k *Syncer) answered(ctx context.Context, q *supervisor.Question, single bo
 		return
 	}
 	if !polled { // else the answer itself takes its place there
-		k.trouble(ctx, event.ID, k.Drop.Consume(event.ID))
+		k.trouble(ctx, event.ID, k.Consume(event.ID))
 	}
 }
 
 // judge gives what the text of an answer file answers.
 func (k *Syncer) judge(ctx context.Context, q *supervisor.Question, text string) (string, error) {
-	at, err := k.Client.PlaceOf(ctx, q)
+	at, err := k.client.PlaceOf(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -153,13 +153,13 @@ func (k *Syncer) taken(ctx context.Context, q *supervisor.Question, event checkp
 
 // reject says why an answer file is of no use, there and to who watches the run.
 func (k *Syncer) reject(ctx context.Context, id, why string) {
-	k.Tell(ctx, fmt.Sprintf("the answer file %s.txt was not taken: %s", id, why))
-	k.trouble(ctx, id, k.Drop.Reject(id, why))
+	k.tell(ctx, fmt.Sprintf("the answer file %s.txt was not taken: %s", id, why))
+	k.trouble(ctx, id, k.Reject(id, why))
 }
 
 func (k *Syncer) send(ctx context.Context, n supervisor.FileEvent) {
 	select {
-	case k.News <- n:
+	case k.news <- n:
 	case <-ctx.Done():
 	}
 }
@@ -169,14 +169,14 @@ func (k *Syncer) trouble(ctx context.Context, id string, err error) {
 	if err != nil {
 		text = fmt.Sprintf("the files of question %s: %v", id, err)
 	}
-	if text != "" && text != k.Told[id] { // it is tried again whenever something happens
-		k.Tell(ctx, text)
+	if text != "" && text != k.told[id] { // it is tried again whenever something happens
+		k.tell(ctx, text)
 	}
-	k.Told[id] = text
+	k.told[id] = text
 }
 
-// Tell tells who watches the run, while there is a supervisor to do so.
-func (k *Syncer) Tell(ctx context.Context, text string) {
-	k.Log.Warn().Msg(text)
+// tell tells who watches the run, while there is a supervisor to do so.
+func (k *Syncer) tell(ctx context.Context, text string) {
+	k.log.Warn().Msg(text)
 	k.send(ctx, supervisor.FileEvent{Told: text})
 }

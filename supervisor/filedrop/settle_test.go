@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -17,10 +20,6 @@ import (
 // closed with the answer it has by then, of which neither the time nor the way would be known.
 func TestAQuestionThatIsAnsweredMeanwhileIsClosedWithAllOfItsAnswer(t *testing.T) {
 	home := t.TempDir()
-	drop, err := checkpoints.OpenFileDrop(home)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	posted := &supervisor.Question{ID: "q-1", Kind: questions.AskClarification, State: checkpoints.QuestionOpen}
 	open := &supervisor.Question{ID: "q-2", Group: "q-2", Kind: questions.AskFile, State: checkpoints.QuestionOpen}
@@ -29,11 +28,14 @@ func TestAQuestionThatIsAnsweredMeanwhileIsClosedWithAllOfItsAnswer(t *testing.T
 	answered.State, answered.Answer, answered.AnsweredAt = checkpoints.QuestionDelivered, "oauth", &at
 	answered.AnsweredBy = supervisor.ByFile
 
-	k := &Syncer{Drop: drop, Changed: make(chan struct{}, 1), Done: map[string]bool{}, Up: map[string]bool{},
-		Told: map[string]string{}, Seen: map[string]string{}, News: make(chan supervisor.FileEvent, 10)}
-	k.Checkpoint = func(context.Context, *supervisor.Question) string {
-		k.Set([]*supervisor.Question{posted, &answered})
-		return ""
+	var k *Syncer
+	k, err := Open(home, client.Client{}, zerolog.Nop(), make(chan supervisor.FileEvent, 10),
+		func(context.Context, *supervisor.Question) string {
+			k.Set([]*supervisor.Question{posted, &answered})
+			return ""
+		})
+	if err != nil {
+		t.Fatal(err)
 	}
 	k.Set([]*supervisor.Question{posted, open})
 	closed := filepath.Join(home, "questions", "answered", "w_q1.json")

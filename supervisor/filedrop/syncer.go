@@ -19,76 +19,86 @@ import (
 // leaves answers that are dropped there in the inbox, like any other client. What it does can be done again after a
 // crash: the database alone decides.
 type Syncer struct {
-	Drop   *checkpoints.FileDrop
-	Client client.Client
-	// Checkpoint gives the absolute path of the checkpoint that the question goes on from: the agent's own, else ours,
+	*checkpoints.FileDrop
+	client client.Client
+	// checkpoint gives the absolute path of the checkpoint that the question goes on from: the agent's own, else ours,
 	// which it writes if there is none; "" where it cannot.
-	Checkpoint func(ctx context.Context, q *supervisor.Question) string
-	Log        zerolog.Logger
-	Events     chan checkpoints.FileDropEvent
-	News       chan<- supervisor.FileEvent // for the engine
+	checkpoint func(ctx context.Context, q *supervisor.Question) string
+	log        zerolog.Logger
+	events     chan checkpoints.FileDropEvent
+	news       chan<- supervisor.FileEvent // for the engine
+	changed    chan struct{}               // latest was replaced
+	again      *time.Timer                 // to put up what was removed
 
-	Mu      sync.Mutex
+	done map[string]bool   // questions whose files are as they will stay
+	up   map[string]bool   // questions whose file is up
+	told map[string]string // the trouble that was told of a question's files last
+
+	mu      sync.Mutex             // guards what follows
 	latest  []*supervisor.Question // all of the run, as they were saved last
-	Seen    map[string]string      // answers that lie in the files of scripts, by id: theirs to take
-	Changed chan struct{}          // latest was replaced
-
-	Done map[string]bool   // questions whose files are as they will stay
-	Up   map[string]bool   // questions whose file is up
-	Told map[string]string // the trouble that was told of a question's files last
-
-	Useless map[string]bool // answer files that are none, by id; guarded by mu, as is
-	Left    bool            // nothing is heard of the folders any more
-
-	Again *time.Timer // to put up what was removed
+	seen    map[string]string      // answers that lie in the files of scripts, by id: theirs to take
+	useless map[string]bool        // answer files that are none, by id
+	left    bool                   // nothing is heard of the folders any more
 }
 
-// FolderSettles is how long a folder that was removed is left alone: at once, whoever removes it would stumble.
-const FolderSettles = time.Second
+// folderSettles is how long a folder that was removed is left alone: at once, whoever removes it would stumble.
+const folderSettles = time.Second
+
+// Open opens the folders of question files in a folder of Claude's own, for one run. What happens there goes to news.
+func Open(folder string, c client.Client, log zerolog.Logger, news chan<- supervisor.FileEvent,
+	checkpoint func(ctx context.Context, q *supervisor.Question) string) (*Syncer, error) {
+	drop, err := checkpoints.OpenFileDrop(folder)
+	if err != nil {
+		return nil, err
+	}
+	return &Syncer{
+		FileDrop: drop, client: c, log: log, news: news, checkpoint: checkpoint,
+		events: make(chan checkpoints.FileDropEvent), changed: make(chan struct{}, 1), again: time.NewTimer(folderSettles),
+		done: map[string]bool{}, up: map[string]bool{}, told: map[string]string{}, seen: map[string]string{},
+		useless: map[string]bool{},
+	}, nil
+}
 
 // Set takes the run's questions as they were saved. It does not block.
 func (k *Syncer) Set(all []*supervisor.Question) {
-	if k == nil {
-		return
-	}
-	k.Mu.Lock()
+	k.mu.Lock()
 	k.latest = all
-	k.Mu.Unlock()
+	k.mu.Unlock()
 	select {
-	case k.Changed <- struct{}{}:
+	case k.changed <- struct{}{}:
 	default:
 	}
 }
 
 func (k *Syncer) questions() []*supervisor.Question {
-	k.Mu.Lock()
-	defer k.Mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	return k.latest
 }
 
 // Knows reports whether an id is that of a question file of an agent's, in the questions that were saved last.
 func (k *Syncer) Knows(id string) bool {
-	return k != nil && slices.ContainsFunc(k.questions(),
+	return slices.ContainsFunc(k.questions(),
 		func(q *supervisor.Question) bool { return q.File != nil && q.File.ID == id })
 }
 
 // See takes note of an answer in the file of a script; "" of none.
 func (k *Syncer) See(id, answer string) {
-	k.Mu.Lock()
-	defer k.Mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if answer == "" {
-		delete(k.Seen, id)
+		delete(k.seen, id)
 		return
 	}
-	k.Seen[id] = answer
-	k.Log.Info().Str("question", id).Msg("an answer lies in the file of its script")
+	k.seen[id] = answer
+	k.log.Info().Str("question", id).Msg("an answer lies in the file of its script")
 }
 
 // Saw gives the answer that was seen in the file of a script last.
 func (k *Syncer) Saw(id string) (answer string, seen bool) {
-	k.Mu.Lock()
-	defer k.Mu.Unlock()
-	answer, seen = k.Seen[id]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	answer, seen = k.seen[id]
 	return answer, seen
 }
 
@@ -97,29 +107,51 @@ func (k *Syncer) gone(ctx context.Context, id string) {
 	k.send(ctx, supervisor.FileEvent{ID: id, Gone: true, Answer: answer})
 }
 
-// Keep keeps the folders until its context ends.
+// Keep keeps the folders until its context ends, and then looks at them for the last time.
 func (k *Syncer) Keep(ctx context.Context) {
+	var watching sync.WaitGroup
+	watching.Go(func() { k.watch(ctx) })
+	defer watching.Wait()
 	for {
 		select {
-		case <-k.Changed:
+		case <-k.changed:
 			k.reconcile(ctx)
-		case <-k.Again.C:
+		case <-k.again.C:
 			k.reconcile(ctx)
-		case event := <-k.Events:
+		case event := <-k.events:
 			k.read(ctx, event)
 		case <-ctx.Done():
-			k.Again.Stop()
+			k.again.Stop()
 			k.reconcile(ctx)
 			return
 		}
 	}
 }
 
+// watch passes on what is seen in the folders, until ctx ends.
+func (k *Syncer) watch(ctx context.Context) {
+	if err := checkpoints.MakePrivate(checkpoints.Workflows); err != nil {
+		k.tell(ctx, err.Error()+"; have scripts keep their checkpoints in another folder")
+	}
+	err := k.Watch(ctx, func(event checkpoints.FileDropEvent) {
+		select {
+		case k.events <- event:
+		case <-ctx.Done():
+		}
+	})
+	k.mu.Lock()
+	k.left = true
+	k.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		k.tell(ctx, "question files are no longer watched: "+err.Error())
+	}
+}
+
 // Awaited gives the ids under which an answer to open questions may lie.
 func (k *Syncer) Awaited(open []*supervisor.Question) []string {
-	k.Mu.Lock()
-	defer k.Mu.Unlock()
-	if k.Left {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.left {
 		return nil
 	}
 	var ids []string
@@ -128,7 +160,7 @@ func (k *Syncer) Awaited(open []*supervisor.Question) []string {
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if (q.File != nil || supervisor.Posted(q)) && !k.Useless[id] {
+		if (q.File != nil || supervisor.Posted(q)) && !k.useless[id] {
 			ids = append(ids, id)
 		}
 	}
@@ -142,7 +174,7 @@ func (k *Syncer) reconcile(ctx context.Context) {
 	all := k.questions() // of one moment: a question and its group go together
 	for _, q := range all {
 		switch {
-		case k.Done[q.ID]:
+		case k.done[q.ID]:
 		case supervisor.Posted(q):
 			k.show(ctx, q)
 		case q.File != nil && !groups[q.Group]:
@@ -158,16 +190,16 @@ func (k *Syncer) reconcile(ctx context.Context) {
 func (k *Syncer) audit(ctx context.Context) {
 	var all []checkpoints.Decision
 	for _, q := range k.questions() {
-		if !k.Done[q.ID] && decided(q) && (q.Delivering || q.State != checkpoints.QuestionAnswered) {
+		if !k.done[q.ID] && decided(q) && (q.Delivering || q.State != checkpoints.QuestionAnswered) {
 			all = append(all, checkpoints.Decision{ID: q.ID, Answered: answeredOf(q, supervisor.AnswerOf(q))})
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
-	err := k.Drop.Audit(all)
+	err := k.Audit(all)
 	for _, one := range all {
-		k.Done[one.ID] = err == nil
+		k.done[one.ID] = err == nil
 	}
 	k.trouble(ctx, all[0].ID, err)
 }
@@ -177,25 +209,25 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 	var err error
 	switch q.State {
 	case checkpoints.QuestionOpen:
-		if k.Up[q.ID] {
+		if k.up[q.ID] {
 			return
 		}
 		f := fileOf(q)
-		f.Checkpoint = k.Checkpoint(ctx, q)
-		if err = k.Drop.Post(f); err == nil {
-			_, err = k.Drop.Question(q.ID)
+		f.Checkpoint = k.checkpoint(ctx, q)
+		if err = k.Post(f); err == nil {
+			_, err = k.Question(q.ID)
 		}
-		k.Up[q.ID] = err == nil
+		k.up[q.ID] = err == nil
 		if errors.Is(err, fs.ErrNotExist) { // its folder was removed in this very moment
 			err = nil
-			k.Again.Reset(FolderSettles)
+			k.again.Reset(folderSettles)
 		}
 	case checkpoints.QuestionWithdrawn:
-		err = k.Drop.Withdraw(q.ID)
-		k.Done[q.ID] = err == nil && q.Remark == "" // else it may turn out to be answered
+		err = k.Withdraw(q.ID)
+		k.done[q.ID] = err == nil && q.Remark == "" // else it may turn out to be answered
 	default:
-		err = k.Drop.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
-		k.Done[q.ID] = err == nil
+		err = k.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
+		k.done[q.ID] = err == nil
 	}
 	k.trouble(ctx, q.ID, err)
 }
@@ -214,12 +246,12 @@ func (k *Syncer) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		default:
 			continue
 		}
-		answer, err := k.Drop.ReadAnswer(id)
+		answer, err := k.ReadAnswer(id)
 		if err != nil {
 			continue
 		}
 		if value, err := k.judge(ctx, q, answer); err == nil {
-			_ = k.Client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile}) // else it is tried again
+			_ = k.client.Answer(ctx, q.ID, client.Answer{Text: value, By: supervisor.ByFile}) // else it is tried again
 		}
 	}
 }
@@ -232,7 +264,7 @@ func (k *Syncer) takeLeft(ctx context.Context, q *supervisor.Question) {
 		return
 	}
 	k.See(id, "")
-	if k.Drop.Answered(id) {
+	if k.Answered(id) {
 		k.read(ctx, checkpoints.FileDropEvent{Kind: checkpoints.FileDropAnswer, ID: id, Answer: answer})
 	}
 }
@@ -249,18 +281,18 @@ func (k *Syncer) settle(ctx context.Context, group []*supervisor.Question) {
 	if first.State == checkpoints.QuestionWithdrawn {
 		var err error
 		if first.File.Ran { // else whoever put it there takes it away
-			err = k.Drop.Discard(first.File.ID)
+			err = k.Discard(first.File.ID)
 		}
-		k.Done[first.ID] = err == nil
+		k.done[first.ID] = err == nil
 		k.trouble(ctx, first.File.ID, err)
 		return
 	}
-	err := k.Drop.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))
+	err := k.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))
 	if err == nil && !first.File.Polls {
-		err = k.Drop.Consume(first.File.ID)
+		err = k.Consume(first.File.ID)
 	}
 	for _, q := range group {
-		k.Done[q.ID] = err == nil
+		k.done[q.ID] = err == nil
 	}
 	k.trouble(ctx, first.File.ID, err)
 }
