@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
 )
 
@@ -67,7 +68,7 @@ func (here) Drop(ctx context.Context, run, agent string) (string, error) {
 func takenOver(ctx context.Context, run, agent string,
 	do func(worktree.Takeover, context.Context) (string, error)) (string, error) {
 	return onState(func(c client.Client) (string, error) {
-		s, err := c.State(ctx, run)
+		s, err := view.State(ctx, c.Store, run)
 		if err != nil {
 			return "", err
 		}

@@ -136,7 +136,7 @@ func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wante
 	if w.Of, err = service.NamedRun(ctx, c, args); err != nil || len(args) > 0 && w.Of == "" {
 		return w, false, err
 	}
-	open, err := c.Questions(ctx)
+	open, err := view.OpenQuestions(ctx, c.Store)
 	ofIt := func(q *supervisor.Question) bool { return q.Run == w.Of || q.Agent == w.Of }
 	switch {
 	case err != nil:
@@ -146,7 +146,7 @@ func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wante
 	case w.Of != "":
 		return w, true, nil
 	}
-	byFile, problems, err := c.FileQuestions(ctx)
+	byFile, problems, err := c.Reader().FileQuestions(ctx)
 	if len(open)+len(byFile) > 0 {
 		return w, true, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/view"
 )
 
 // calledAsAnswer reports whether this program was called by its other name, as the link that init makes has it. A
@@ -54,11 +55,11 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // what was left is on disk
-	open, err := client.Questions(ctx)
+	open, err := view.OpenQuestions(ctx, client.Store)
 	if err != nil {
 		return err
 	}
-	byFile, problems, fileErr := client.FileQuestions(ctx)
+	byFile, problems, fileErr := client.Reader().FileQuestions(ctx)
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)

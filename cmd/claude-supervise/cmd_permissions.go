@@ -118,7 +118,7 @@ func runRevoke(ctx context.Context, id, which string) error {
 	if err != nil {
 		return err
 	}
-	v, err := client.Permissions(ctx, run)
+	v, err := client.Reader().Permissions(ctx, run)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func forRequest(folder string, r service.Start) error {
 
 // started reports whether there is a run of this id.
 func started(ctx context.Context, c client.Client, run string) (bool, error) {
-	_, err := c.Run(ctx, run)
+	_, err := c.Store.Run(ctx, run)
 	if view.NoSuchID(err) {
 		return false, nil
 	}

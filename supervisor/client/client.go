@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +12,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
@@ -191,21 +191,6 @@ func (c Client) Supervised(ctx context.Context, run string) bool {
 // for its lock.
 func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Dirs.Owned(r.ID) }
 
-// Run gives a run's record.
-func (c Client) Run(ctx context.Context, id string) (supervisor.Run, error) {
-	return c.Store.Run(ctx, id)
-}
-
-// Find is that of [view.FindQuestion].
-func (c Client) Find(ctx context.Context, id string) (*supervisor.Question, error) {
-	return view.FindQuestion(ctx, c.Store, id)
-}
-
-// Questions gives the open questions of all runs, oldest first.
-func (c Client) Questions(ctx context.Context) ([]*supervisor.Question, error) {
-	return view.OpenQuestions(ctx, c.Store)
-}
-
 // Target gives the run that an id names, and the agent if it names one; ended tells that there is nothing left to stop.
 func (c Client) Target(ctx context.Context, id string) (run, agent string, ended bool, err error) {
 	if run, agent, err = view.RunNamed(ctx, c.Store, id); err != nil {
@@ -218,111 +203,60 @@ func (c Client) Target(ctx context.Context, id string) (run, agent string, ended
 	return run, agent, r.EndedAt != nil, nil
 }
 
-// A ResumePlan is what resume needs to know of a run beforehand.
-type ResumePlan struct {
-	Run, Cwd   string
-	OnQuestion supervisor.OnQuestion
-	Answered   bool                   // there are answers that nobody has delivered
-	NoNotify   bool                   // nobody is called who does not look
-	Snapshots  *supervisor.SnapshotTo // where its snapshots are put; nil: nowhere
-	Revive     bool                   // it had ended when resume was typed: to go on all the same is what was asked for
-	Worktrees  []checkpoints.Worktree // those of its agents that are on disk
-	Where      *claude.Whereabouts    // with which variables it was started; nil: not known
-}
-
-// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that
-// would be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was
-// given; "" leaves it to each run.
-func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (all []ResumePlan, waiting []string,
-	err error) {
-	runs, err := c.Store.Runs(ctx, false)
+// Say leaves a message for an agent, or for the root of the run that id names. It is kept until the agent has read it;
+// it does not wait for that. The error is ErrEnded if the run or that agent has ended, and NoSuchID reports whether id
+// names none.
+func (c Client) Say(ctx context.Context, id, text, by string) error {
+	run, agent, err := view.RunNamed(ctx, c.Store, id)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	for _, r := range runs {
-		if r.Packed != "" || c.goesOn(r) {
-			continue
-		}
-		plan, err := c.Resumable(ctx, r.ID, time.Now())
+	if agent == "" {
+		r, err := c.Store.Run(ctx, run)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		if policy != "" {
-			plan.OnQuestion = policy
-		}
-		if r.Status == checkpoints.Parked && plan.OnQuestion == supervisor.Park && !plan.Answered {
-			waiting = append(waiting, r.ID)
-			continue
-		}
-		all = append(all, plan)
+		agent = r.Root
 	}
-	return all, waiting, nil
+	_, err = c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryMessage, Agent: agent, Value: text, By: by,
+		At: time.Now().UTC()})
+	return err
 }
 
-// Typed gives when the command that this process carries out was typed, however long a busy machine took to come to it.
-func Typed() time.Time { return procs.Began() }
-
-// Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise, and is
-// a NothingLeftError where the run has ended. typed is when resume was: what ends later, under another supervisor, is
-// not revived unasked.
-func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (ResumePlan, error) {
-	s, err := c.takeable(ctx, id)
+// Revoke takes a rule of a run back. What it permits is asked about again from the moment on in which the run's
+// supervisor sees that, or one takes the run over; a rule of --allow, which claude itself keeps, holds until the
+// agent's process ends. ErrEnded if the run has ended, an error that lists the rules if it is none of them.
+func (c Client) Revoke(ctx context.Context, run, rule, by string) error {
+	v, err := c.Reader().Permissions(ctx, run)
 	if err != nil {
-		return ResumePlan{}, err
+		return err
 	}
-	root := s.Agents[s.Run.Root]
-	if s.Run.EndedAt != nil &&
-		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
-		return ResumePlan{},
-			nothingLeft("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
-				s.Run.ID, root.Status, root.Reason)
+	if !slices.ContainsFunc(v.Rules, func(r view.PermissionView) bool { return r.Rule == rule }) {
+		return fmt.Errorf("%s is not a rule of %s; claude-supervise permissions %s lists them", rule, run, run)
 	}
-	plan, err := c.resumePlan(ctx, s)
-	plan.Revive = root.EndedAt != nil && root.EndedAt.Before(typed)
-	return plan, err
+	_, err = c.Leave(ctx, supervisor.InboxEntry{Run: run, Kind: supervisor.EntryRevoke, Value: rule, By: by,
+		At: time.Now().UTC()})
+	return err
 }
 
-// takeable gives the run that an id names, if a supervisor can take it over.
-func (c Client) takeable(ctx context.Context, id string) (supervisor.State, error) {
-	run, _, _, err := c.Target(ctx, id)
-	if err != nil {
-		return supervisor.State{}, err
-	}
-	l, err := c.Store.Load(ctx, run)
-	if err != nil {
-		return supervisor.State{}, err
-	}
-	s, err := supervisor.Loaded(l)
-	switch {
-	case err != nil:
-		return supervisor.State{}, err
-	case s.Run.Packed != "":
-		return supervisor.State{}, &checkpoints.PackedError{Run: run, File: s.Run.Packed}
-	case c.goesOn(*s.Run) && procs.Exists(s.Run.PID): // else whatever holds its lock for a moment more is on its way out
-		return supervisor.State{},
-			fmt.Errorf("%s cannot be resumed: %w (pid %d); it continues when its questions are answered",
-				run, supervisor.ErrOwned, s.Run.PID)
-	}
-	return s, nil
+// A TakenError says that somebody else's answer came first.
+type TakenError = checkpoints.TakenError
+
+// A PackedError says that the run goes on elsewhere: nothing was saved here.
+type PackedError = checkpoints.PackedError
+
+// TooLate reports whether an answer was refused because nobody waits for it any more, or it is on its way already.
+func TooLate(err error) bool {
+	return errors.Is(err, checkpoints.ErrWithdrawn) || errors.Is(err, checkpoints.ErrDelivering) ||
+		errors.Is(err, checkpoints.ErrUnanswered)
 }
 
-func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan, error) {
-	qs, err := c.Store.Questions(ctx, checkpoints.QuestionFilter{Run: s.Run.ID, Undelivered: true})
-	if err != nil {
-		return ResumePlan{}, err
-	}
-	var worktrees []checkpoints.Worktree
-	for _, a := range s.AllAgents() {
-		if w := a.Worktree; w != nil && w.Path != "" &&
-			(w.State == checkpoints.WorktreeMade || w.State == checkpoints.WorktreeKept) {
-			worktrees = append(worktrees, *w)
-		}
-	}
-	return ResumePlan{
-		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
-		Snapshots: s.Config.Snapshots, Worktrees: worktrees, Where: s.Config.Where,
-		Answered: slices.ContainsFunc(qs, func(q supervisor.Question) bool {
-			return q.State == checkpoints.QuestionAnswered || view.DroppedFor(&q)
-		}),
-	}, nil
+// Unsaved reports whether something could not be saved because of the database, such as on a full disk. Nothing was
+// refused.
+func Unsaved(err error) bool { return checkpoints.Unsaved(err) }
+
+// ReplaceFile writes a person's file whole: whatever happens, it is afterwards the old one or the new one. Its folder
+// must exist. It does not follow a symlink at path; it replaces it.
+func ReplaceFile(path string, content []byte, mode fs.FileMode) error {
+	return checkpoints.ReplaceFile(path, content, mode)
 }

@@ -33,3 +33,13 @@ func (c Client) PlaceOf(ctx context.Context, q *supervisor.Question) (at questio
 	}
 	return at, err
 }
+
+// FolderOf is where an agent of a run works, absolute. Paths in an answer to it begin there.
+func (c Client) FolderOf(ctx context.Context, run, agent string) (string, error) {
+	record, err := c.Store.Run(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	agents, err := c.Store.Agents(ctx, run)
+	return supervisor.FoldersIn(record, agents).Folder(agent), err
+}

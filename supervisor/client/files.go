@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,16 +11,6 @@ import (
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
-
-// FileQuestions is that of [view.Reader].
-func (c Client) FileQuestions(ctx context.Context) (open []*supervisor.Question, problems []string, err error) {
-	return c.Reader().FileQuestions(ctx)
-}
-
-// FileQuestion is that of [view.FileQuestion].
-func (c Client) FileQuestion(ctx context.Context, id string) (*supervisor.Question, error) {
-	return view.FileQuestion(ctx, c.Store, id)
-}
 
 // AnswerFile leaves the answer to an unowned question where its script looks for it. With change one that the script
 // has not taken yet is replaced. by says who has given it, for the audit log.

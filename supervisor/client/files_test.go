@@ -48,7 +48,7 @@ func TestAQuestionFileThatARunHasTakenForItsOwnIsThatRunsQuestion(t *testing.T) 
 	gittest.Put(t, filepath.Join(pending, "earlier.json"), `{"question": "Which?", "asked_at": "2025-10-19T14:31:00Z"}`)
 
 	c := Client{Dirs: s.Dirs, Store: s.Store}
-	open, problems, err := c.FileQuestions(t.Context())
+	open, problems, err := c.Reader().FileQuestions(t.Context())
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%v, %v", problems, err)
 	}
@@ -59,10 +59,10 @@ func TestAQuestionFileThatARunHasTakenForItsOwnIsThatRunsQuestion(t *testing.T) 
 	if diff := cmp.Diff([]string{"earlier", "free"}, ids); diff != "" {
 		t.Errorf("unowned are (-want +got)\n%s", diff)
 	}
-	if q, err := c.FileQuestion(t.Context(), "taken"); err != nil || q.ID != "q-bbbbbb" {
+	if q, err := view.FileQuestion(t.Context(), c.Store, "taken"); err != nil || q.ID != "q-bbbbbb" {
 		t.Errorf("the file is question %v (%v), want the first of the run's that is open", q, err)
 	}
-	if q, err := c.FileQuestion(t.Context(), "free"); err != nil || q.ID != "free" || q.Run != "" {
+	if q, err := view.FileQuestion(t.Context(), c.Store, "free"); err != nil || q.ID != "free" || q.Run != "" {
 		t.Errorf("the file is question %v (%v), want its own", q, err)
 	}
 }
@@ -80,10 +80,10 @@ func TestAQuestionFileOfOursIsNotAScriptsQuestion(t *testing.T) {
 	s := storetest.NewSaver(t, storetest.TestDirs(t), "r-fileours")
 	s.Save(checkpoints.Running, "works")
 	c := Client{Dirs: s.Dirs, Store: s.Store}
-	if open, problems, err := c.FileQuestions(t.Context()); err != nil || len(open)+len(problems) > 0 {
+	if open, problems, err := c.Reader().FileQuestions(t.Context()); err != nil || len(open)+len(problems) > 0 {
 		t.Errorf("unowned are %v, %v (%v)", open, problems, err)
 	}
-	if _, err := c.FileQuestion(t.Context(), "q-aaaaaa"); !view.NoSuchID(err) {
+	if _, err := view.FileQuestion(t.Context(), c.Store, "q-aaaaaa"); !view.NoSuchID(err) {
 		t.Errorf("its name gives %v", err)
 	}
 }

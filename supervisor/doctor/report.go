@@ -14,6 +14,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
 )
 
 // A report for the maintainers holds nothing that a person, a repository or an agent has written: no task, question,
@@ -110,15 +111,12 @@ func named(env []string) (names []string) {
 }
 
 func reportRuns(ctx context.Context, b *strings.Builder) error {
-	dirs, err := checkpoints.DefaultDirs()
+	r, err := view.OpenReader()
 	if err != nil {
 		return err
 	}
-	store, err := checkpoints.OpenReadOnly(dirs)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+	defer r.Close()
+	store := r.Store
 	live, err := store.Runs(ctx, false)
 	past, err2 := store.PastRuns(ctx, 0, reportedRuns)
 	if err := errors.Join(err, err2); err != nil {

@@ -16,6 +16,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
 )
 
 // This file is our own checkpoint of an agent's work, in the form of the hybrid document ("Checkpoint File Format").
@@ -163,11 +164,7 @@ func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) strin
 	} else if _, err := checkpoints.ReadCheckpoint(path); err == nil && q.Kept == nil {
 		return path
 	}
-	l, err := m.Store.Load(ctx, q.Run)
-	if err != nil {
-		return ""
-	}
-	s, err := supervisor.Loaded(l)
+	s, err := view.State(ctx, m.Store, q.Run)
 	if err != nil || s.Agents[q.Agent] == nil {
 		return ""
 	}

@@ -8,7 +8,6 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
-	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -51,12 +50,7 @@ func lookUpCaller(transcript, call string, sub checkpoints.Subagent, levels int)
 	spoke := false // last of all: it ends with a text
 	kept, err := claude.SubagentSaid(transcript, call, func(m procs.Message) {
 		_, spoke = m.(procs.Text)
-		switch m := m.(type) {
-		case procs.Text:
-			w.addBlock(stream.Block{Type: "text", Text: m.Text}, true)
-		case procs.ToolUse:
-			w.addBlock(stream.Block{Type: "tool_use", Name: m.Name, Input: m.Input}, true)
-		}
+		w.addMessage(m, true)
 	})
 	if err != nil {
 		return sub, err

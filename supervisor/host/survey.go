@@ -134,14 +134,14 @@ func workOf(path string) (work, error) {
 // add takes one line of the log.
 func (w *work) add(line []byte) {
 	var entry stream.Entry
-	switch {
-	case !stream.Decode(line, &entry):
-	case entry.Line.Type == "raw":
-		w.printed(entry.Launch, entry.Line.Text)
-	case entry.Line.Type == "assistant":
-		for _, block := range entry.Line.Message.Content {
-			w.addBlock(block, entry.Line.Parent == "")
+	if !stream.Decode(line, &entry) {
+		return
+	}
+	for _, m := range view.MessagesIn(entry.Line) {
+		if raw, is := m.(procs.Raw); is {
+			w.printed(entry.Launch, raw.Text)
 		}
+		w.addMessage(m, entry.Line.Parent == "")
 	}
 }
 
@@ -156,25 +156,30 @@ func (w *work) printed(launch int, text string) {
 	}
 }
 
-// addBlock takes a block of a message, of the main conversation or of a subagent.
-func (w *work) addBlock(block stream.Block, main bool) {
+// addMessage takes a text or a call, of the main conversation or of a subagent.
+func (w *work) addMessage(m procs.Message, main bool) {
+	if text, is := m.(procs.Text); is && main {
+		w.said, w.raw = text.Text, 0
+	}
+	call, is := m.(procs.ToolUse)
+	if !is {
+		return
+	}
 	var in struct {
 		Command  string
 		FilePath string `json:"file_path"`
 		Todos    []step
 		Step     string
 	}
-	_ = json.Unmarshal(block.Input, &in) // a call of another form did nothing that is listed
+	_ = json.Unmarshal(call.Input, &in) // a call of another form did nothing that is listed
 	switch {
-	case block.Type == "text" && main:
-		w.said, w.raw = block.Text, 0
-	case block.Name == "Bash" && in.Command != "":
+	case call.Name == "Bash" && in.Command != "":
 		w.commands = newest(append(w.commands, text.FirstLine(in.Command)), maxSurveyCommands)
-	case block.Name == claude.ToolPrefix+"report_progress" && main:
+	case call.Name == claude.ToolPrefix+"report_progress" && main:
 		w.tellStep(in.Step)
-	case block.Name == "TodoWrite" && main:
+	case call.Name == "TodoWrite" && main:
 		w.steps = newest(in.Todos, maxSurveySteps)
-	case in.FilePath != "" && block.Name != "Read":
+	case in.FilePath != "" && call.Name != "Read":
 		w.files = slices.DeleteFunc(w.files, func(f string) bool { return f == in.FilePath })
 		w.files = newest(append(w.files, in.FilePath), maxSurveyFiles)
 	}

@@ -32,7 +32,7 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 		if !inside {
 			continue
 		}
-		s, err := c.State(ctx, m.Run)
+		s, err := view.State(ctx, c.Store, m.Run)
 		switch {
 		case view.NoSuchID(err) && procs.StateOf(env) != "":
 			return nil, fmt.Errorf("this process belongs to agent %s of run %s, which is not in %s; nothing was started: "+
@@ -102,7 +102,7 @@ func notNested(format string, args ...any) error {
 // is a *NotNestedError where the limits, the policy or the end of the caller refuse it.
 func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t NestedTask, waits bool) (*NestedRun,
 	error) {
-	s, err := c.State(ctx, caller.Run)
+	s, err := view.State(ctx, c.Store, caller.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -233,27 +233,17 @@ func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []sup
 		return nil // a line that is no protocol, or was cut by a crash
 	}
 	var said []supervisor.Notification
-	text := func(text string, m procs.Message) {
-		said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
-			Prose: supervisor.Prose(text, read(m))})
-	}
-	switch e.Line.Type {
-	case "raw":
-		text(e.Line.Text, procs.Raw{Text: e.Line.Text})
-	case "assistant":
-		for _, b := range e.Line.Message.Content {
-			switch b.Type {
-			case "text":
-				text(b.Text, procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent})
-			case "tool_use":
-				use := procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent}
-				read(use)
-				said = append(said,
-					supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(use)})
-			}
+	for _, m := range view.MessagesIn(e.Line) {
+		found := read(m)
+		switch m := m.(type) {
+		case procs.Raw, procs.Text:
+			text := supervisor.Said(m)
+			said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
+				Prose: supervisor.Prose(text, found)})
+		case procs.ToolUse:
+			said = append(said,
+				supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(m)})
 		}
-	case "result":
-		read(procs.Result{Text: e.Line.Result})
 	}
 	return said
 }

@@ -68,7 +68,7 @@ func Replied(text string, decline, change bool) Answer {
 // The first stands: the error is then a *client.TakenError that says whose. A *questions.Refusal or a *Refusal says why
 // it is none; the question stays open.
 func Reply(ctx context.Context, c client.Client, id string, a Answer) (Kept, error) {
-	q, err := c.Find(ctx, id)
+	q, err := view.FindQuestion(ctx, c.Store, id)
 	if err != nil {
 		return Kept{}, err
 	}
@@ -123,7 +123,7 @@ func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, a An
 	if !a.SkipRest {
 		return nil, nil
 	}
-	open, err := c.Questions(ctx)
+	open, err := view.OpenQuestions(ctx, c.Store)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 	named Named, err error) {
 	if len(args) > 0 {
 		marked := strings.HasPrefix(args[0], "q-")
-		q, err := c.Find(ctx, args[0])
+		q, err := view.FindQuestion(ctx, c.Store, args[0])
 		switch {
 		case err == nil && (marked || q.ID == "q-"+args[0]):
 			q, typed, err := TheOne(program, views(q), args[1:])
@@ -29,12 +29,12 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 			return nil, "", 0, err
 		}
 	}
-	open, err := c.Questions(ctx)
+	open, err := view.OpenQuestions(ctx, c.Store)
 	if err != nil {
 		return nil, "", 0, err
 	}
 	if len(args) > 0 {
-		q, err := c.FileQuestion(ctx, args[0])
+		q, err := view.FileQuestion(ctx, c.Store, args[0])
 		switch {
 		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
 			return nil, "", 0,
@@ -56,7 +56,7 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 		named, args = NamedByRun, args[1:]
 	} else {
 		named = NamedByNone
-		byFile, _, err := c.FileQuestions(ctx)
+		byFile, _, err := c.Reader().FileQuestions(ctx)
 		if err != nil && len(open) == 0 {
 			return nil, "", 0, err
 		}
@@ -109,7 +109,7 @@ func NamedRun(ctx context.Context, c client.Client, args []string) (id string, e
 	if !byName {
 		return id, err
 	}
-	open, wrong := c.Questions(ctx)
+	open, wrong := view.OpenQuestions(ctx, c.Store)
 	switch {
 	case wrong != nil:
 		return "", wrong

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"claude-supervise/supervisor"
 )
 
 // A Continuation is the conversation of an agent that has ended, for a new task to go on in: Task.From and Task.Cwd.
@@ -27,11 +25,7 @@ func (r Reader) Continuation(ctx context.Context, id string) (Continuation, erro
 	if err != nil {
 		return Continuation{}, err
 	}
-	l, err := r.Store.Load(ctx, run)
-	if err != nil {
-		return Continuation{}, err
-	}
-	s, err := supervisor.Loaded(l)
+	s, err := State(ctx, r.Store, run)
 	if err != nil {
 		return Continuation{}, err
 	}

@@ -107,14 +107,10 @@ func fileProblem(p checkpoints.QuestionProblem) string {
 
 // DroppedFor reports whether an answer file lies there for a question that nobody supervises.
 func DroppedFor(q *supervisor.Question) bool {
-	drop, err := OpenedFileDrop()
-	if drop == nil || err != nil {
-		return false
-	}
 	if q.File != nil {
-		return drop.Answered(q.File.ID)
+		return answeredByFile(q.File.ID)
 	}
-	return supervisor.Posted(q) && drop.Answered(q.ID)
+	return supervisor.Posted(q) && answeredByFile(q.ID)
 }
 
 // OpenedFileDrop gives the file-drop folders, nil where nobody has made any yet.

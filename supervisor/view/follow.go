@@ -87,7 +87,10 @@ func (r Reader) followBeside(ctx context.Context, besides <-chan struct{}, gone 
 		if gone != nil && err != nil {
 			err = gone(err)
 		} else {
-			runs, more, err = db.read(context.WithoutCancel(ctx), see)
+			var now Reader
+			if now, err = db.reader(); err == nil {
+				runs, more, err = see(context.WithoutCancel(ctx), now)
+			}
 		}
 		if err != nil || !more {
 			return err
@@ -217,15 +220,6 @@ func (o *reopening) gone() error {
 		return nil
 	}
 	return o.dirs.Gone()
-}
-
-func (o *reopening) read(ctx context.Context,
-	see func(context.Context, Reader) ([]RunView, bool, error)) ([]RunView, bool, error) {
-	r, err := o.reader()
-	if err != nil {
-		return nil, false, err
-	}
-	return see(ctx, r)
 }
 
 func (o *reopening) reader() (Reader, error) {

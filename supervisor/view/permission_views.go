@@ -32,20 +32,11 @@ type PermissionView struct {
 // Permissions gives what a run lets its agents do without asking: the rules of --allow, then those given as answers,
 // oldest first. What lies in the inbox and no supervisor has yet taken counts: an answer, a rule that was taken back.
 func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, error) {
-	return PermissionsOf(ctx, r.Store, run)
-}
-
-// PermissionsOf gives the rules that a run's person has given.
-func PermissionsOf(ctx context.Context, store *checkpoints.Store, run string) (PermissionsView, error) {
-	l, err := store.Load(ctx, run)
+	s, err := State(ctx, r.Store, run)
 	if err != nil {
 		return PermissionsView{}, err
 	}
-	s, err := supervisor.Loaded(l)
-	if err != nil {
-		return PermissionsView{}, err
-	}
-	notes, err := store.Inbox(ctx, run, s.Taken)
+	notes, err := r.Store.Inbox(ctx, run, s.Taken)
 	if err != nil {
 		return PermissionsView{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
+	"claude-supervise/supervisor/text"
 )
 
 // A Remark is one thing that the log of an agent says, as `logs --json` prints it. Fields may be added, never renamed.
@@ -90,6 +91,26 @@ func byClock(t time.Time, today, otherDay string) string {
 	return t.Format(otherDay)
 }
 
+// MessagesIn gives what a line of an agent's log says, as the readers of signals take it.
+func MessagesIn(l stream.Line) (all []procs.Message) {
+	switch l.Type {
+	case "raw":
+		all = append(all, procs.Raw{Text: l.Text})
+	case "assistant":
+		for _, b := range l.Message.Content {
+			switch b.Type {
+			case "text":
+				all = append(all, procs.Text{Text: b.Text, ID: l.Message.ID, Parent: l.Parent})
+			case "tool_use":
+				all = append(all, procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: l.Parent})
+			}
+		}
+	case "result":
+		all = append(all, procs.Result{Text: l.Result})
+	}
+	return all
+}
+
 // remarks gives what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
 // turns, too.
 func remarks(line []byte, read func(procs.Message) string) []Remark {
@@ -101,29 +122,41 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 	add := func(kind RemarkType, text string) {
 		out = append(out, Remark{Time: e.Time, Launch: e.Launch, Type: kind, Text: text})
 	}
-	switch {
-	case e.Stderr != "":
+	if e.Stderr != "" {
 		add(RemarkStderr, e.Stderr)
-	case e.Line.Type == "raw":
-		// more than what hides a cursor
-		if text := read(procs.Raw{Text: e.Line.Text}); strings.TrimSpace(ansi.Strip(text)) != "" {
-			add(RemarkText, strings.TrimRight(text, "\r\n"))
-		}
-	case e.Line.Type == "assistant":
-		for _, b := range e.Line.Message.Content {
-			switch {
-			case b.Type == "text":
-				if text := read(procs.Text{Text: b.Text, ID: e.Line.Message.ID, Parent: e.Line.Parent}); text != "" {
-					add(RemarkText, text)
-				}
-			case b.Type == "tool_use":
-				read(procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: e.Line.Parent})
-				add(RemarkCall, CallInWords(b.Name, b.Input))
+	}
+	for _, m := range MessagesIn(e.Line) {
+		text := read(m)
+		switch m := m.(type) {
+		case procs.Raw:
+			if strings.TrimSpace(ansi.Strip(text)) != "" { // more than what hides a cursor
+				add(RemarkText, strings.TrimRight(text, "\r\n"))
 			}
+		case procs.Text:
+			if text != "" {
+				add(RemarkText, text)
+			}
+		case procs.ToolUse:
+			add(RemarkCall, CallInWords(m.Name, m.Input))
+		case procs.Result:
+			add(RemarkTurnDone, e.Line.Subtype)
 		}
-	case e.Line.Type == "result":
-		read(procs.Result{Text: e.Line.Result})
-		add(RemarkTurnDone, e.Line.Subtype)
 	}
 	return out
+}
+
+// inReason are the times that the reason of a status has.
+var inReason = text.Lazily(`(resumes at|tried again at|silent since) (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
+
+// Because gives the reason of a status as a person reads it: its times, which are RFC 3339 as they are stored, by their
+// own clock.
+func Because(reason string) string {
+	return inReason().ReplaceAllStringFunc(reason, func(found string) string {
+		words := inReason().FindStringSubmatch(found)
+		at, err := time.Parse(time.RFC3339, words[2])
+		if err != nil {
+			return found
+		}
+		return words[1] + " " + Clock(at)
+	})
 }

@@ -117,15 +117,14 @@ func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 	if err != nil {
 		rep.Problem = err.Error()
 	}
-	for _, a := range d.Run.Agents {
+	EachBelow(d.Run.Agents, func(_ int, a AgentView) {
 		one := ReportedAgent{AgentView: a, Spans: spans[a.ID], Report: d.Reports[a.ID], Parts: d.Agents[a.ID].SubagentReports,
 			Worked: time.Duration(d.Agents[a.ID].Worked * float64(time.Second))}
 		if w, own := d.Worktrees[a.ID]; own {
 			one.Worktree = &w
 		}
 		rep.Agents = append(rep.Agents, one)
-	}
-	rep.Agents = asTree(rep.Agents)
+	})
 	nameAskers(rep.Asked, d.Run.Agents)
 	return rep, nil
 }
@@ -143,43 +142,6 @@ func nameAskers(asked []Decision, agents []AgentView) {
 	for i := range asked {
 		asked[i].Who = cmp.Or(asked[i].Who, who[asked[i].Agent])
 	}
-}
-
-// asTree puts children right below their parents.
-func asTree(agents []ReportedAgent) []ReportedAgent {
-	below := ByParent(agents, func(a ReportedAgent) (string, string) { return a.ID, a.Parent })
-	var sorted []ReportedAgent
-	var add func(parent string)
-	add = func(parent string) {
-		children := below[parent]
-		delete(below, parent)
-		for _, a := range children {
-			sorted = append(sorted, a)
-			add(a.ID)
-		}
-	}
-	add("")
-	return sorted
-}
-
-// ByParent gives agents by the id of the one that has started each, in their order; those whose parent is not among
-// them under "". Who walks through it takes each list out: in a database that somebody has changed, parents may go in a
-// circle.
-func ByParent[A any](agents []A, ids func(A) (id, parent string)) map[string][]A {
-	known := map[string]bool{}
-	for _, a := range agents {
-		id, _ := ids(a)
-		known[id] = true
-	}
-	below := map[string][]A{}
-	for _, a := range agents {
-		_, parent := ids(a)
-		if !known[parent] {
-			parent = ""
-		}
-		below[parent] = append(below[parent], a)
-	}
-	return below
 }
 
 // decisions gives what was asked in a run.

@@ -56,6 +56,15 @@ func Gone(err error) bool { return errors.Is(err, checkpoints.ErrGone) }
 // Close lets the database go.
 func (r Reader) Close() error { return r.Store.Close() }
 
+// State gives the records of a run as the core reads them.
+func State(ctx context.Context, store *checkpoints.Store, run string) (supervisor.State, error) {
+	l, err := store.Load(ctx, run)
+	if err != nil {
+		return supervisor.State{}, err
+	}
+	return supervisor.Loaded(l)
+}
+
 // RunView is a run as `ps --json` shows it; fields may be added, never renamed.
 type RunView struct {
 	ID            string            `json:"id"`

@@ -248,7 +248,7 @@ func (p *mailer) buttons(q *supervisor.Question, t terminal.Question, all bool) 
 func (p *mailer) closed(ctx context.Context, id string) (notify.Message, error) {
 	m := notify.Message{ID: id + ".closed", About: id, Title: "claude-supervise: closed", Priority: 1,
 		Tags: []string{"white_check_mark"}, Text: id + " is no longer asked."}
-	q, err := p.Client.Find(ctx, id)
+	q, err := view.FindQuestion(ctx, p.Client.Store, id)
 	if err != nil {
 		return m, err
 	}
@@ -293,7 +293,7 @@ const ByPhone = "a button on the phone"
 // where that cannot be.
 func Pressed(ctx context.Context, c client.Client, given string, option int) (question, answer string, err error) {
 	unknown := &service.Refusal{Reason: service.NotThere, Text: "this button is not one of ours; nothing was answered"}
-	q, err := c.Find(ctx, capability.Question(given))
+	q, err := view.FindQuestion(ctx, c.Store, capability.Question(given))
 	switch {
 	case view.NoSuchID(err):
 		return "", "", unknown

@@ -52,7 +52,7 @@ func treeOf(v view.RunView, most int) shownRun {
 	r := shownRun{RunView: v, Left: !v.GoesOn() && v.EndedAt == nil}
 	agents := v.Agents[:min(len(v.Agents), most)]
 	r.More = len(v.Agents) - len(agents)
-	below := view.ByParent(agents, func(a view.AgentView) (string, string) { return a.ID, a.Parent })
+	below := view.ByParent(agents)
 	var grow func(string) []shownAgent
 	grow = func(parent string) (grown []shownAgent) {
 		children := below[parent]

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"claude-supervise/checkpoints"
@@ -10,14 +11,6 @@ import (
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/worktree"
 )
-
-// working says that something is being done, which can take long.
-func (m Machine) working(text string) (done func()) {
-	if m.Working == nil {
-		return func() {}
-	}
-	return m.Working(text)
-}
 
 // place makes the folder ready in which an agent is about to work, and looks there for what the context of its task
 // names.
@@ -38,7 +31,10 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Eff
 	if p.Agent != "" {
 		var w checkpoints.Worktree
 		var cwd string
-		done := m.working("making the worktree of " + a.ID)
+		done := func() {}
+		if m.Working != nil {
+			done = m.Working("making the worktree of " + a.ID)
+		}
 		err := worktree.Persistently(ctx, func() (err error) {
 			w, cwd, err = p.Make(ctx)
 			return err
@@ -65,4 +61,30 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Eff
 		}
 	}
 	return b
+}
+
+// tidy looks through the worktree of an agent that is about to end. One in which nothing was left is removed with its
+// branch.
+func (m Machine) tidy(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Tidied {
+	a := s.Agents[f.Agent]
+	end := worktree.WorktreeEnd{
+		Worktree: *a.Worktree, Cwd: s.Folder(a.ID), Keep: s.Config.KeepProcesses || s.Inhabited(a),
+		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName},
+	}
+	if a.Report != nil {
+		end.Named = a.Report.Files
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, worktree.TidyTime,
+		fmt.Errorf("it took longer than %v", worktree.TidyTime))
+	defer cancel()
+	var w checkpoints.Worktree
+	err := worktree.Persistently(ctx, func() (err error) {
+		w, err = end.Look(ctx)
+		return err
+	})
+	if err != nil {
+		m.Log.Info().Err(err).Str("agent", a.ID).Msg("worktree")
+		w.Problem = text.FirstLine(err.Error())
+	}
+	return supervisor.Tidied{Agent: a.ID, Worktree: w}
 }
