@@ -17,18 +17,14 @@ import (
 func BenchmarkCommit(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		f, err := os.Create(filepath.Join(b.TempDir(), "log"))
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		defer func() { _ = f.Close() }()
 		frames := make([]byte, 5*4096)
 		for b.Loop() {
 			if _, err := f.Write(frames); err != nil {
 				b.Fatal(err)
 			}
-			if err := f.Sync(); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, f.Sync())
 		}
 	})
 	b.Run("question", func(b *testing.B) {
@@ -88,9 +84,7 @@ func BenchmarkList(b *testing.B) {
 			fill(b, s, 50, past)
 			for b.Loop() {
 				s, err := OpenReadOnly(d)
-				if err != nil {
-					b.Fatal(err)
-				}
+				noError(b, err)
 				runs, err := s.Runs(b.Context(), false)
 				if err != nil || len(runs) != 50 {
 					b.Fatal(len(runs), err)
@@ -112,9 +106,7 @@ func BenchmarkList(b *testing.B) {
 					len(questions) != 50 {
 					b.Fatal(len(questions), err)
 				}
-				if err := s.Close(); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, s.Close())
 			}
 		})
 	}
@@ -123,9 +115,7 @@ func BenchmarkList(b *testing.B) {
 // fill saves runs with one agent, launch and question each, without the cost of as many fsyncs.
 func fill(tb testing.TB, s *Store, live, past int) {
 	tb.Helper()
-	if err := s.exec(tb.Context(), `PRAGMA synchronous = OFF`); err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, s.exec(tb.Context(), `PRAGMA synchronous = OFF`))
 	for n := range live + past {
 		c := firstChange()
 		id := fmt.Sprintf("%08d", n)

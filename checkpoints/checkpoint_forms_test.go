@@ -14,9 +14,7 @@ import (
 func ofDocument(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "forms", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 
@@ -32,9 +30,7 @@ func parsed(t *testing.T, text string) *Checkpoint {
 func encoded(t *testing.T, c *Checkpoint) string {
 	t.Helper()
 	text, err := c.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 

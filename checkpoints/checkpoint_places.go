@@ -75,8 +75,9 @@ func (p Places) SetAnswer(path string, answer json.RawMessage) error {
 
 // StoreAnswers writes the answers, by the ids of their questions, beside the state file that an agent named, into a
 // file of its name and stateAnswerSuffix: {"answers": {ID: ANSWER}}, each a string, a list of them, or null. (The
-// skill's "Verification Checklist": "User's answer is stored alongside saved state".) An earlier one is replaced; another file of that name stays as it is, and
-// the error is errNotOurs. The answers are on the disk when StoreAnswers returns.
+// skill's "Verification Checklist": "User's answer is stored alongside saved state".) An earlier one is replaced;
+// another file of that name stays as it is, and the error is errNotOurs. The answers are on the disk when StoreAnswers
+// returns.
 func (p Places) StoreAnswers(path string, answers map[string]any) error {
 	return p.in(path, func(folder *os.File, name string) error {
 		if _, err := checkpointIn(folder, name); err != nil {

@@ -24,16 +24,12 @@ type area struct {
 func newArea(t *testing.T) area {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "places") // a socket's name has to fit
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	a := area{dir: dir, base: filepath.Join(dir, "run"), root: filepath.Join(dir, "root"),
 		ours: filepath.Join(dir, "ours"), outside: filepath.Join(dir, "outside")}
 	for _, folder := range []string{a.base, a.root, a.ours, a.outside} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(folder, 0o700))
 	}
 	a.Places = Places{Base: a.base, Roots: []string{filepath.Join(dir, "gone"), "", a.root}}
 	return a
@@ -44,9 +40,7 @@ func (a area) put(t *testing.T, path, text string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.base, path)
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o640)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o640)))
 	return path
 }
 
@@ -67,9 +61,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return found
 }
 
@@ -160,9 +152,7 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 				a.put(t, name, text)
 			}
 			socket, err := net.Listen("unix", at("socket"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer socket.Close()
 			if err := errors.Join(
 				os.Symlink("here.json", at("link.json")), os.Link(at("here.json"), at("hard")), unix.Mkfifo(at("fifo"), 0o600),
@@ -211,9 +201,7 @@ func TestACheckpointOfAnotherUserIsNotRead(t *testing.T) {
 	}
 	a := newArea(t)
 	path := a.put(t, "c.json", hybrid)
-	if err := os.Chown(path, 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chown(path, 65534, 65534))
 	if _, err := a.Keep("c.json", filepath.Join(a.ours, "kept")); !errors.Is(err, errNotOurs) {
 		t.Errorf("got %v", err)
 	}
@@ -222,9 +210,7 @@ func TestACheckpointOfAnotherUserIsNotRead(t *testing.T) {
 func TestAPlaceMayBeNamedByALink(t *testing.T) {
 	a := newArea(t)
 	a.put(t, "c.json", hybrid)
-	if err := os.Symlink(a.base, filepath.Join(a.dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(a.base, filepath.Join(a.dir, "link")))
 	linked := Places{Base: filepath.Join(a.dir, "link")}
 	for _, path := range []string{"c.json", filepath.Join(a.base, "c.json"), filepath.Join(a.dir, "link", "c.json")} {
 		for name, p := range map[string]Places{"linked": linked, "not linked": a.Places} {
@@ -248,9 +234,7 @@ func TestAFolderThatIsSwappedForALinkLeadsNowhere(t *testing.T) {
 	if folder, err := folderUnder(a.base, "sub"); err == nil {
 		t.Errorf("opened %s", folder.Name())
 	}
-	if err := unix.Mkfifo(filepath.Join(a.base, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Mkfifo(filepath.Join(a.base, "fifo"), 0o600))
 	for _, path := range [][2]string{{a.base, "fifo"}, {filepath.Join(a.base, "fifo"), "."}} {
 		if _, err := folderUnder(path[0], path[1]); !errors.Is(err, unix.ENOTDIR) {
 			t.Errorf("%s: %v", path, err)
@@ -273,9 +257,7 @@ func TestAnAnswerIsWrittenIntoACheckpointThatStaysAsItWas(t *testing.T) {
 	path := a.put(t, "c.json", text)
 	for _, answer := range []string{"jwt", "oauth <2>\n"} {
 		for range 2 {
-			if err := a.SetAnswer("c.json", said(answer)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, a.SetAnswer("c.json", said(answer)))
 		}
 	}
 	want := strings.Replace(hybrid, `null
@@ -309,9 +291,7 @@ func TestTheAnswersToSeveralQuestionsAreAnObjectInACheckpoint(t *testing.T) {
 	a := newArea(t)
 	a.put(t, "c.json", hybrid)
 	for _, answer := range []string{`{"q1": "oauth", "q2": null, "q3": ["a", "b"]}`, `"jwt"`, `["a", "b"]`} {
-		if err := a.SetAnswer("c.json", json.RawMessage(answer)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, a.SetAnswer("c.json", json.RawMessage(answer)))
 		text, err := os.ReadFile(filepath.Join(a.base, "c.json"))
 		if want := strings.Replace(hybrid, "null\n}", answer+"\n}", 1); string(text) != want || err != nil {
 			t.Errorf("%s (%v)", text, err)
@@ -343,9 +323,7 @@ func TestAnswersAreStoredBesideTheState(t *testing.T) {
 	a := newArea(t)
 	a.put(t, "state.md", ofDocument(t, "mutation-agent.md"))
 	for _, answers := range []map[string]any{{"q1": "No"}, {"q1": "Yes <all>", "q2": []string{"B", "C"}, "q3": nil}} {
-		if err := a.StoreAnswers("state.md", answers); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, a.StoreAnswers("state.md", answers))
 	}
 	text, err := os.ReadFile(filepath.Join(a.base, "state.md.answer.json"))
 	if want := `{"answers":{"q1":"Yes <all>","q2":["B","C"],"q3":null}}` + "\n"; string(text) != want || err != nil {
@@ -365,9 +343,7 @@ func TestAnswersReplaceNothingElseThatHasTheirName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newArea(t)
 			path := a.put(t, "state.json", ofDocument(t, "agent-pause-state.json"))
-			if err := place(path + stateAnswerSuffix); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, place(path+stateAnswerSuffix))
 			before := tree(t, a.base)
 			if err := a.StoreAnswers("state.json", map[string]any{"q1": "A"}); !errors.Is(err, errNotOurs) {
 				t.Errorf("got %v", err)

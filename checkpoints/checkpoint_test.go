@@ -34,9 +34,7 @@ const hybrid = `{
 
 func TestACheckpointOfTheDocumentIsReadAndWrittenBackAsItWas(t *testing.T) {
 	c, err := parseCheckpoint([]byte(hybrid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := &Checkpoint{
 		Form: FormHybrid, WorkflowID: "unique_identifier", WorkflowType: "document_update_review", CurrentStep: "step_name",
 		CompletedSteps: []string{"step1", "step2"}, PendingSteps: []string{"step4", "step5"},
@@ -61,9 +59,7 @@ func TestWhatAnAgentAddedOrWroteInItsOwnWayIsKept(t *testing.T) {
 		"files": ["/a", "/b"],
 		"user_answer": {"q1": "no"},
 		"workflow_id": "w"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if c.CompletedSteps != nil {
 		t.Errorf("half a list was taken over: %v", c.CompletedSteps)
 	}
@@ -167,9 +163,7 @@ func TestALargeCheckpointIsReadInBounds(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			c, err := parseCheckpoint([]byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			told := c.Text()
 			runtime.ReadMemStats(&after)
 			if got := (after.TotalAlloc - before.TotalAlloc) / size; got > 24 || len(told) > maxText+len(cutMark) {
@@ -208,9 +202,7 @@ func TestACheckpointFileIsReplacedWhole(t *testing.T) {
 		{Form: FormHybrid, WorkflowID: "one", CurrentStep: "first"},
 		{Form: FormHybrid, WorkflowID: "two", UserAnswer: &answer},
 	} {
-		if err := c.Write(path); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Write(path))
 		got, err := ReadCheckpoint(path)
 		if diff := cmp.Diff(c, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Error(err, diff)
@@ -253,9 +245,7 @@ func TestOnlyACheckpointThatIsWholeKeepsAnotherFromBeingPublished(t *testing.T) 
 		}
 	}
 	path := filepath.Join(t.TempDir(), "c.json")
-	if err := errors.Join(os.WriteFile(path, []byte(hybrid), 0o600), next.Publish(path)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.WriteFile(path, []byte(hybrid), 0o600), next.Publish(path)))
 	if text, err := os.ReadFile(path); string(text) != hybrid {
 		t.Errorf("one that was whole is now %s (%v)", text, err)
 	}
@@ -283,9 +273,7 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		}
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(at("good"), 65534, 65534); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chown(at("good"), 65534, 65534))
 		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, errNotOurs) {
 			t.Errorf("another user's: %v", err)
 		}
@@ -326,9 +314,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 			return
 		}
 		encoded, err := c.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		again, err := parseCheckpoint(encoded)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, encoded)

@@ -45,23 +45,15 @@ type child struct {
 func startChild(t *testing.T, role string, d Dirs) *child {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), childRole+"="+role, "XDG_STATE_HOME="+d.State, "XDG_RUNTIME_DIR="+d.Runtime)
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	return &child{cmd, stdin, bufio.NewScanner(stdout)}
 }
 
@@ -137,4 +129,12 @@ func ownUntilEOF(d Dirs) error {
 		return err
 	}
 	return owner.Release()
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

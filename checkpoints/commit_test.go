@@ -27,9 +27,7 @@ func TestWhatWasCommittedIsLoaded(t *testing.T) {
 	commit(t, openAt(t, d), c)
 
 	got, err := openAt(t, d).Load(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := Loaded{
 		Run:        *c.Run,
 		Agents:     map[string]*Agent{testAgent: c.Agents[0], "a-000000000000": c.Agents[1]},
@@ -53,9 +51,7 @@ func TestACommitReplacesWhatItNamesAndLeavesTheRestAlone(t *testing.T) {
 	commit(t, s, Change{Agents: []*Agent{&agent}, Event: second})
 
 	got, err := s.Load(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := Loaded{
 		Run: *first.Run, Agents: map[string]*Agent{testAgent: &agent}, Launches: first.Launches,
 		Questions: first.Questions, Deliveries: first.Deliveries, LastEvent: 2,
@@ -97,9 +93,7 @@ func TestAChangeThatDoesNotFitIsRefusedWhole(t *testing.T) {
 			commit(t, s, firstChange())
 			commit(t, s, other)
 			before, err := s.Load(t.Context(), testRun)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			change := firstChange()
 			change.Run.Reason = "changed"
 			change.Event.Seq = 2
@@ -131,9 +125,7 @@ func TestAFullDiskLosesNothingAndTheSameChangeMayBeTriedAgain(t *testing.T) {
 		l.Agents[testAgent].Task != firstChange().Agents[0].Task {
 		t.Errorf("loaded event %d of %v (%v)", l.LastEvent, l.Agents, err)
 	}
-	if err := s.exec(t.Context(), `PRAGMA max_page_count = 1000000`); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.exec(t.Context(), `PRAGMA max_page_count = 1000000`))
 	commit(t, s, big)
 }
 
@@ -166,9 +158,7 @@ func TestAWriterInTheQueueCanBeCalledOff(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := inFront.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, inFront.Close())
 	commit(t, s, firstChange()) // nothing of it was saved, and nobody is in the way
 }
 
@@ -192,9 +182,7 @@ func TestWritersThatGiveUpLeaveOneWaitBehindForTheNext(t *testing.T) {
 	if left := runtime.NumGoroutine() - before; left > 1 {
 		t.Errorf("%d waits are left", left)
 	}
-	if err := inFront.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, inFront.Close())
 	s.patience = patience
 	commit(t, s, firstChange())
 }
@@ -203,9 +191,7 @@ func TestWritersThatGiveUpLeaveOneWaitBehindForTheNext(t *testing.T) {
 func queue(t *testing.T, d Dirs) *flock.Flock {
 	t.Helper()
 	turn := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
-	if err := turn.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, turn.Lock())
 	t.Cleanup(func() { _ = turn.Close() })
 	return turn
 }
@@ -213,9 +199,7 @@ func queue(t *testing.T, d Dirs) *flock.Flock {
 func TestADatabaseThatIsKeptBusyIsSaidToBe(t *testing.T) {
 	d := dirsAt(t)
 	s, other := openAt(t, d), openAt(t, d)
-	if err := s.exec(t.Context(), `PRAGMA busy_timeout = 0`); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.exec(t.Context(), `PRAGMA busy_timeout = 0`))
 	s.patience = 0
 	err := other.write(t.Context(), "keep", func(ctx context.Context) error { return s.Commit(ctx, firstChange()) })
 	if !errors.Is(err, errBusy) {

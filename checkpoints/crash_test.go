@@ -10,30 +10,22 @@ import (
 func TestAKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
 	d := dirsAt(t)
 	s, err := Open(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	commit(t, s, firstChange())
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	for round := range 8 {
 		writer := startChild(t, "write", d)
 		acknowledged := 0
 		read := func() {
 			n, err := strconv.Atoi(writer.lines.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			acknowledged = n
 		}
 		for range 20 + 7*round {
 			writer.line(t)
 			read()
 		}
-		if err := writer.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, writer.Process.Kill())
 		for writer.lines.Scan() { // what it printed before it died
 			read()
 		}
@@ -41,9 +33,7 @@ func TestAKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
 
 		s := openAt(t, d)
 		l, err := s.Load(t.Context(), testRun)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		// The last commit may have been saved with its acknowledgement unsaid.
 		if l.LastEvent != int64(acknowledged) && l.LastEvent != int64(acknowledged)+1 {
 			t.Fatalf("acknowledged %d, found %d", acknowledged, l.LastEvent)

@@ -44,9 +44,7 @@ func logged(t *testing.T, run string) withLog {
 	}
 	for _, name := range []string{"state.db", "state.db-wal"} {
 		text, err := os.ReadFile(filepath.Join(d.State, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		w.files[name] = string(text)
 	}
 	return w
@@ -59,9 +57,7 @@ func opened(t *testing.T, files map[string]string) (rows string, refused bool, e
 	dir, remove := passingDir(t)
 	defer remove()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, open := range []func(Dirs) (*Store, error){OpenReadOnly, Open} { // Open last: it moves the log into the file
 		var s *Store

@@ -18,9 +18,7 @@ import (
 func TestDirsFollowTheEnvironment(t *testing.T) {
 	own := fmt.Sprintf("/tmp/claude-supervise-%d", os.Getuid())
 	long := t.TempDir() + "/" + strings.Repeat("x", 90)
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(long, 0o700))
 	for name, c := range map[string]struct {
 		home, state, runtime string
 		want                 Dirs
@@ -149,9 +147,7 @@ func TestRunDirsAreThoseOfRunsOnly(t *testing.T) {
 		t.Errorf("where nothing is: %v, %v", runs, err)
 	}
 	for _, run := range []string{"r-bbbbbbbb", "r-aaaaaaaa", "a-aaaaaaaaaaaa", ".r-hidden00", "r-"} {
-		if err := os.MkdirAll(d.RunDir(run), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(d.RunDir(run), 0o700))
 	}
 	if err := errors.Join(os.WriteFile(d.RunDir("r-file0000"), nil, 0o600),
 		os.Symlink("/", d.RunDir("r-link0000"))); err != nil {
@@ -169,9 +165,7 @@ func TestEveryFolderThatGetsANewOneIsSynced(t *testing.T) {
 	var synced []string
 	record := func(dir string) error { synced = append(synced, dir); return syncDir(dir) }
 	for range 2 { // the second time there is nothing to make
-		if err := d.makeState(record); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.makeState(record))
 	}
 	want := []string{filepath.Join(above, "one", "two"), filepath.Join(above, "one"), above}
 	if diff := cmp.Diff(want, synced); diff != "" {

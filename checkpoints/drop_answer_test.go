@@ -89,9 +89,7 @@ func TestAnAnswerThatLiesThereIsReadOnceItIsWhole(t *testing.T) {
 	} {
 		put(t, d, "answers/w_q1.txt", text)
 		at := time.Now().Add(-want.age)
-		if err := os.Chtimes(d.at("answers/w_q1.txt"), at, at); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(d.at("answers/w_q1.txt"), at, at))
 		if answer, err := d.ReadAnswer("w_q1"); answer != want.answer || !errors.Is(err, want.err) {
 			t.Errorf("%q: %q (%v)", text, answer, err)
 		}
@@ -108,9 +106,7 @@ func TestAnAnswerIsALineInAFileOfItsOwn(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	for _, c := range [][2]string{{"oauth", "oauth\n"}, {"two\nlines\r\n", "two lines\n"}, {" a | b ", "a | b\n"}} {
 		answer, want := c[0], c[1]
-		if err := d.Answer("w_q1", answer); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Answer("w_q1", answer))
 		if err := d.Answer("w_q1", "another"); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("over an answer: %v", err)
 		}
@@ -136,9 +132,7 @@ func TestAnAnswerIsALineInAFileOfItsOwn(t *testing.T) {
 
 func TestAnAnswerThatTheScriptHasCannotBeTakenBack(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
-	if err := errors.Join(d.Answer("w_q1", "oauth"), os.Remove(d.at("answers/w_q1.txt"))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(d.Answer("w_q1", "oauth"), os.Remove(d.at("answers/w_q1.txt"))))
 	if taken, err := d.Unanswer("w_q1"); taken || err != nil {
 		t.Errorf("taken back: %v (%v)", taken, err)
 	}
@@ -183,9 +177,7 @@ func TestARejectedAnswerIsKeptWithTheReason(t *testing.T) {
 func TestARejectionThatWasCutShortByACrashGetsItsReason(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	put(t, d, "answers/w_q1.rejected", "saml\n")
-	if err := d.Reject("w_q1", "no option"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Reject("w_q1", "no option"))
 	if got := lies(t, d)["answers/w_q1.rejected"]; got != "saml\nrejected: no option\n" {
 		t.Errorf("%q", got)
 	}
@@ -205,9 +197,7 @@ func TestNothingIsFollowedWhenAnAnswerIsRejectedOrConsumed(t *testing.T) {
 		}
 	}
 	hostileAgain := d.at("answers/link.txt")
-	if err := os.Symlink(d.at("answers"), hostileAgain); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(d.at("answers"), hostileAgain))
 	if err := d.Consume("link"); err != nil {
 		t.Error(err)
 	}
@@ -220,9 +210,7 @@ func TestOfManyWhoTakeAnAnswerAtOnceOneGetsIt(t *testing.T) {
 	claude := t.TempDir()
 	for range 20 {
 		d := openFileDrop(t, claude)
-		if err := d.Answer("w_q1", "oauth"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Answer("w_q1", "oauth"))
 		var got atomic.Int32
 		var wg sync.WaitGroup
 		for range 4 {

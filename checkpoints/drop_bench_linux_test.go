@@ -17,9 +17,7 @@ func BenchmarkAnswerFile(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		folder := b.TempDir()
 		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		if _, err := unix.InotifyAddWatch(fd, folder, unix.IN_MOVED_TO); err != nil {
 			b.Fatal(err)
 		}
@@ -55,13 +53,9 @@ func timeAnswers(b *testing.B, folder string, await func(id string)) {
 	for b.Loop() {
 		id := fmt.Sprintf("q%d", len(took))
 		hidden, path := filepath.Join(folder, "."+id), filepath.Join(folder, id+answerSuffix)
-		if err := os.WriteFile(hidden, []byte("oauth\n"), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, os.WriteFile(hidden, []byte("oauth\n"), 0o600))
 		start := time.Now()
-		if err := os.Rename(hidden, path); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, os.Rename(hidden, path))
 		await(id)
 		took = append(took, time.Since(start))
 		if err := os.Remove(path); err != nil { // as a script does

@@ -46,16 +46,12 @@ const closedQuestion = `{
 
 func TestAnAnsweredQuestionMovesAndGetsALineInTheLog(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
-	if err := d.Post(postedQuestion); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(postedQuestion))
 	here := givenAnswer
 	here.At = here.At.In(time.FixedZone("", 7200))
 	// twice, or by a process that knows the time otherwise: once
 	for _, a := range []Answered{givenAnswer, givenAnswer, here} {
-		if err := d.Close("q-h4k7mp", a); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Close("q-h4k7mp", a))
 		want := map[string]string{answeredFolder + "/q-h4k7mp.json": closedQuestion, auditLog: givenLine}
 		if diff := cmp.Diff(want, lies(t, d)); diff != "" {
 			t.Error(diff)
@@ -67,9 +63,7 @@ func TestAnAnsweredQuestionMovesAndGetsALineInTheLog(t *testing.T) {
 // finished by doing it again.
 func TestClosingIsFinishedAfterACrashWithTheLineOnce(t *testing.T) {
 	text, err := postedQuestion.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	const pending, answered = pendingFolder + "/q-h4k7mp.json", answeredFolder + "/q-h4k7mp.json"
 	for name, left := range map[string]map[string]string{
 		"before the first step": {pending: string(text)},
@@ -86,9 +80,7 @@ func TestClosingIsFinishedAfterACrashWithTheLineOnce(t *testing.T) {
 			put(t, d, name, text)
 		}
 		for range 2 {
-			if err := d.Close("q-h4k7mp", givenAnswer); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, d.Close("q-h4k7mp", givenAnswer))
 		}
 		got := lies(t, d)
 		if log := got[auditLog]; strings.Count(log, givenLine) != 1 || !strings.Contains("\n"+log, "\n"+givenLine) {
@@ -102,9 +94,7 @@ func TestClosingIsFinishedAfterACrashWithTheLineOnce(t *testing.T) {
 
 func TestAQuestionThatItsScriptHasRemovedIsClosedAllTheSame(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
-	if err := d.Close("w_q1", givenAnswer); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Close("w_q1", givenAnswer))
 	want := strings.ReplaceAll(givenLine, "q-h4k7mp", "w_q1")
 	if got := lies(t, d)[auditLog]; got != want {
 		t.Errorf("%q", got)
@@ -128,15 +118,11 @@ func TestAnotherQuestionOfTheSameNameIsAnotherOne(t *testing.T) {
 		"that its script has removed already": func(*FileDrop) {},
 	} {
 		d := openFileDrop(t, t.TempDir())
-		if err := d.Close("w_q1", givenAnswer); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Close("w_q1", givenAnswer))
 		ask(d)
 		later := Answered{Question: "And now?", Answer: "jwt", Path: "file", Asked: givenAnswer.At.Add(time.Hour),
 			At: givenAnswer.At.Add(2 * time.Hour)}
-		if err := d.Close("w_q1", later); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Close("w_q1", later))
 		want := strings.ReplaceAll(givenLine, "q-h4k7mp", "w_q1") +
 			"2025-10-19T16:32:30Z | w_q1 | And now? | jwt | 3600s | file\n"
 		if got := lies(t, d); got[auditLog] != want || !strings.Contains(got[answeredFolder+"/w_q1.json"], "jwt") {
@@ -148,17 +134,13 @@ func TestAnotherQuestionOfTheSameNameIsAnotherOne(t *testing.T) {
 func TestWhatIsUnknownOfAnAnswerIsNotMadeUp(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	put(t, d, pendingFolder+"/w_q1.json", `{"questions": ["a", "b"], "answer": null, "path": "mine", "x": 1}`)
-	if err := d.Close("w_q1", Answered{Question: "unused", Answer: "c", Path: "web", At: givenAnswer.At}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Close("w_q1", Answered{Question: "unused", Answer: "c", Path: "web", At: givenAnswer.At}))
 	got := lies(t, d)
 	if log := got[auditLog]; log != "2025-10-19T14:32:30Z | w_q1 | a / b | c | ? | web\n" {
 		t.Errorf("%q", log)
 	}
 	var file map[string]any
-	if err := json.Unmarshal([]byte(got[answeredFolder+"/w_q1.json"]), &file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(got[answeredFolder+"/w_q1.json"]), &file))
 	for name, want := range map[string]any{"answer": "c", "path": "web", "response_seconds": nil,
 		"x": 1.0, "question": ""} {
 		if got, there := file[name]; got != want || !there {
@@ -216,9 +198,7 @@ func TestAQuestionFileThatCannotBeReadIsKeptAside(t *testing.T) {
 func TestAFileThatTheDocumentsMainAgentHasMovedIsCompleted(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	put(t, d, answeredFolder+"/w_q1.json", `{"question": "Which?", "asked_at": "2025-10-19T14:32:00Z", "context": "kept"}`)
-	if err := d.Close("w_q1", Answered{Answer: "oauth", Path: "web", At: givenAnswer.At}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Close("w_q1", Answered{Answer: "oauth", Path: "web", At: givenAnswer.At}))
 	got := lies(t, d)
 	if log := got[auditLog]; log != "2025-10-19T14:32:30Z | w_q1 | Which? | oauth | 30s | web\n" {
 		t.Errorf("%q", log)
@@ -231,9 +211,7 @@ func TestAFileThatTheDocumentsMainAgentHasMovedIsCompleted(t *testing.T) {
 func TestOfManyWhoCloseAQuestionAtOnceOneDoes(t *testing.T) {
 	claude := t.TempDir()
 	d := openFileDrop(t, claude)
-	if err := d.Post(postedQuestion); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(postedQuestion))
 	var wg sync.WaitGroup
 	for i := range 8 {
 		other := openFileDrop(t, claude)
@@ -285,9 +263,7 @@ func TestALogThatIsNoFileOfOursIsNotWritten(t *testing.T) {
 		"a folder":  func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
 		d := openFileDrop(t, t.TempDir())
-		if err := errors.Join(d.Post(postedQuestion), make(d.at(auditLog))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(d.Post(postedQuestion), make(d.at(auditLog))))
 		if err := d.Close("q-h4k7mp", givenAnswer); err == nil {
 			t.Errorf("closed, with the log %s", kind)
 		}
@@ -303,17 +279,13 @@ func TestALogThatIsNoFileOfOursIsNotWritten(t *testing.T) {
 func TestALogThatSomebodyKeepsIsWaitedForAndNoLonger(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	held := flock.New(d.at(auditFolder), flock.SetFlag(os.O_RDONLY))
-	if err := errors.Join(d.Post(postedQuestion), held.Lock()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(d.Post(postedQuestion), held.Lock()))
 	if _, err := openAudit(d.at(auditFolder), 20*time.Millisecond); !errors.Is(err, errAuditBusy) {
 		t.Errorf("while another keeps it: %v", err)
 	}
 	closed := make(chan error)
 	go func() { closed <- d.Close("q-h4k7mp", givenAnswer) }()
-	if err := held.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, held.Close())
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
@@ -371,16 +343,12 @@ func TestALineLongerThanAnyOfOursIsNoneOfThem(t *testing.T) {
 	line := strings.TrimSuffix(givenLine, "\n")
 	put(t, d, auditLog, long+line+"\n"+line+long+"\n")
 	log, err := openAudit(d.at(auditFolder), auditPatience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer log.close()
 	if left, err := log.missing([]string{line}); len(left) != 1 || err != nil {
 		t.Errorf("%q are missing (%v)", left, err)
 	}
-	if err := log.add(line, true); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, log.add(line, true))
 	if left, err := log.missing([]string{line}); len(left) > 0 || err != nil {
 		t.Errorf("%q are missing (%v)", left, err)
 	}

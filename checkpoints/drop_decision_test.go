@@ -10,9 +10,7 @@ import (
 func TestDecisionsGetALineEachHoweverOftenTheyAreTold(t *testing.T) {
 	claude := filepath.Join(t.TempDir(), ".claude")
 	d, err := OpenFileDrop(claude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	decision := func(id, answer string) Decision {
 		return Decision{id, Answered{Question: "Edit a | b?\n", Answer: answer, Path: "a person on pts/1", At: at,
@@ -20,9 +18,7 @@ func TestDecisionsGetALineEachHoweverOftenTheyAreTold(t *testing.T) {
 	}
 	both := []Decision{decision("q-1", "allow"), decision("q-2", "deny too risky")}
 	for _, told := range [][]Decision{both[:1], both, both} {
-		if err := d.Audit(told); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Audit(told))
 	}
 	got, err := os.ReadFile(filepath.Join(claude, "audit", "questions.log"))
 	if want := "2026-11-02T09:00:00Z | q-1 | Edit a \\| b?\\n | allow | 90s | a person on pts/1\n" +

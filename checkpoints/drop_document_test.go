@@ -36,9 +36,7 @@ func bash(t *testing.T, d *FileDrop, script string, more ...string) *exec.Cmd {
 		}
 	}
 	env := filepath.Join(t.TempDir(), "prelude")
-	if err := os.WriteFile(env, []byte(prelude+strings.Join(more, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(env, []byte(prelude+strings.Join(more, "\n")), 0o600))
 	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join("testdata", "drop", script))
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(d.claude), "BASH_ENV="+env, "TEST_SECONDS=1729350000")
 	cmd.Stderr = os.Stderr
@@ -55,17 +53,11 @@ func TestTheDocumentsSubagentIsAnsweredByItsFileDrop(t *testing.T) {
 	w := watchFileDrop(t, d)
 	cmd := bash(t, d, "subagent.sh")
 	said, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	wake, woken, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	cmd.ExtraFiles = []*os.File{wake}
-	if err := errors.Join(cmd.Start(), wake.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(cmd.Start(), wake.Close()))
 	lines := bufio.NewScanner(said)
 	for lines.Scan() && lines.Text() != "sleeping" {
 	}
@@ -76,9 +68,7 @@ func TestTheDocumentsSubagentIsAnsweredByItsFileDrop(t *testing.T) {
 	}
 	id := e.ID
 	q, err := d.Question(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	workflow := strings.TrimSuffix(id, "_q1")
 	want := &QuestionFile{
 		ID: id, Question: "Which auth method: OAuth or JWT?", Options: []string{"oauth", "jwt"}, WorkflowID: workflow,
@@ -87,9 +77,7 @@ func TestTheDocumentsSubagentIsAnsweredByItsFileDrop(t *testing.T) {
 	if diff := cmp.Diff(want, q, wheneverWritten); diff != "" {
 		t.Error(diff)
 	}
-	if err := errors.Join(d.Answer(id, "oauth"), woken.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(d.Answer(id, "oauth"), woken.Close()))
 	var last []string
 	for lines.Scan() {
 		last = append(last, lines.Text())
@@ -115,9 +103,7 @@ func TestTheDocumentsSubagentThatEscalatesLeavesItsQuestion(t *testing.T) {
 	seconds := fmt.Sprint("test_", os.Getpid(), "_", time.Now().UnixNano()) // its checkpoint goes to /tmp
 	cmd.Env = append(cmd.Env, "TEST_SECONDS="+seconds)
 	nobody, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = nobody.Close() }()
 	cmd.ExtraFiles = []*os.File{nobody}
 	said, err := cmd.Output()
@@ -135,9 +121,7 @@ func TestTheDocumentsSubagentThatEscalatesLeavesItsQuestion(t *testing.T) {
 		t.Error(err)
 	}
 	a := Answered{Answer: "oauth", Path: "terminal", At: q.AskedAt.Add(2 * time.Hour)}
-	if err := d.Close(id, a); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Close(id, a))
 	if _, err := d.Question(id); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("pending still: %v", err)
 	}
@@ -152,17 +136,13 @@ func TestTheDocumentsClaudeAnswerAnswersOurQuestion(t *testing.T) {
 	q := postedQuestion
 	q.ID = "workflow_1729350000_q1" // so that all is as printed
 	q.OptionDescriptions, q.MultiSelect, q.QuickWait = []string{"the new one", "the old one"}, true, time.Minute
-	if err := d.Post(q); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(q))
 	w := watchFileDrop(t, d)
 	w.wantsNext(FileDropEvent{Kind: FileDropQuestion, ID: q.ID})
 	cmd := bash(t, d, "claude-answer.sh")
 	cmd.Stdin = strings.NewReader("workflow_1729350000_q1\noauth\n")
 	said, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var want []string
 	_, session, _ := strings.Cut(string(printed(t, "session.txt")), "$ claude-answer\n\n")
 	for line := range strings.Lines(session) {
@@ -197,22 +177,16 @@ func TestAnAnswerByHandAsTheDocumentShowsIt(t *testing.T) {
 	_, command, _ := strings.Cut(string(printed(t, "by-hand.sh")), "$ ")
 	cmd := bash(t, d, "by-hand.sh")
 	cmd.Args = []string{"bash", "-c", command}
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Run())
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "workflow_1729350000_q1", Answer: "oauth"})
 }
 
 func TestTheDocumentsReviewAgentAsksItsQuestion(t *testing.T) {
 	d := openHome(t)
 	cmd := bash(t, d, "review.sh", "WORKFLOW_ID=w")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Run())
 	got, err := d.Question("w_review_decision")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := &QuestionFile{
 		ID: "w_review_decision", Question: "Review found content overlap. How should we proceed?",
 		Options: []string{"merge", "restructure", "proceed"}, WorkflowID: "w", Checkpoint: "/tmp/w_checkpoint.json",
@@ -231,9 +205,7 @@ func TestALineOfTheLogIsTheOneThatTheDocumentsScriptWrites(t *testing.T) {
 		date() { echo 2025-10-19T14:32:30Z; }
 		cat() { /bin/cat; }
 		QUESTION_ID=q-h4k7mp QUESTION='Which auth method: OAuth or JWT?' ANSWER=oauth RESPONSE_TIME=30 PATH=terminal`)
-	if err := errors.Join(cmd.Run(), ours.Close("q-h4k7mp", givenAnswer)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(cmd.Run(), ours.Close("q-h4k7mp", givenAnswer)))
 	if diff := cmp.Diff(lies(t, theirs)[auditLog], lies(t, ours)[auditLog]); diff != "" {
 		t.Error(diff)
 	}

@@ -18,17 +18,13 @@ import (
 func printed(tb testing.TB, name string) []byte {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "drop", name))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return text
 }
 
 func TestTheQuestionFileOfTheDocumentIsRead(t *testing.T) {
 	got, err := parseQuestionFile(printed(t, "question.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := &QuestionFile{
 		Question: "The question text for the user", Options: []string{"option1", "option2", "option3"},
 		WorkflowID: "unique_workflow_identifier", Checkpoint: "/absolute/path/to/checkpoint.json",
@@ -43,17 +39,11 @@ func TestTheQuestionFileOfTheDocumentIsRead(t *testing.T) {
 func TestAQuestionFileIsWrittenInTheFormOfTheDocument(t *testing.T) {
 	text := printed(t, "question.json")
 	q, err := parseQuestionFile(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got, err := q.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var before, after bytes.Buffer
-	if err := errors.Join(json.Compact(&before, text), json.Compact(&after, got)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(json.Compact(&before, text), json.Compact(&after, got)))
 	if diff := cmp.Diff(before.String(), after.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -67,9 +57,7 @@ func TestTheQueueOfQuestionsOfTheDocument(t *testing.T) {
 	text = bytes.ReplaceAll(text, []byte("[...]"), []byte(`["a", "b"]`))
 	text, _, _ = bytes.Cut(text, []byte("//"))
 	got, err := parseQuestionFile(append(text, '}'))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	yes := true
 	want := &QuestionFile{WorkflowID: "...", AllRequired: &yes, Questions: []FileQuestion{
 		{ID: "q1", Question: "...", Options: []string{"a", "b"}},
@@ -98,9 +86,7 @@ func TestTheTypeOfAQuestionIsTheRuleOfItsAnswer(t *testing.T) {
 			t.Fatalf("%s: its rule is %q, not %q (%v)", file, q.Validate, want, err)
 		}
 		again, err := q.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for name := range strings.SplitSeq("question_type type pattern", " ") {
 			if member := `"` + name + `": `; strings.Contains(file, member) != strings.Contains(string(again), member) {
 				t.Errorf("%s is written back as %s", file, again)
@@ -120,9 +106,7 @@ func TestOtherSpellingsAreUnderstoodAndWhatIsNotIsKept(t *testing.T) {
 		"questions": ["And why?", {"question_id": 7, "text": "How?", "urgent": true, "own_words": "maybe"}],
 		"all_required": "yes", "context": ["not", "a text"], "agent": "a-7Qm2xK9fWb4T", "id": "x",
 		"claude_supervise": {"run": "r-k3v9x2ab"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	raw := func(text string) json.RawMessage { return json.RawMessage(text) }
 	want := &QuestionFile{
 		Question: "Which?", Options: []string{"one", "2", "true", "four"},
@@ -240,9 +224,7 @@ func FuzzParseQuestionFile(f *testing.F) {
 			return
 		}
 		encoded, err := q.encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		again, err := parseQuestionFile(encoded)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, encoded)

@@ -20,17 +20,13 @@ import (
 func openFileDrop(tb testing.TB, claude string) *FileDrop {
 	tb.Helper()
 	d, err := OpenFileDrop(claude)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return d
 }
 
 func put(tb testing.TB, d *FileDrop, name, text string) {
 	tb.Helper()
-	if err := os.WriteFile(d.at(name), []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, os.WriteFile(d.at(name), []byte(text), 0o600))
 }
 
 // lies lists the files below .claude, by their names.
@@ -45,9 +41,7 @@ func lies(tb testing.TB, d *FileDrop) map[string]string {
 		files[strings.TrimPrefix(path, d.claude+"/")] = string(text)
 		return err
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return files
 }
 
@@ -73,13 +67,9 @@ func TestWhoOnlyLooksMakesNothing(t *testing.T) {
 	if _, err := OpenFileDropReadOnly(claude); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where nothing is: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(claude, pendingFolder), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Join(claude, pendingFolder), 0o700))
 	d, err := OpenFileDropReadOnly(claude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	put(t, d, pendingFolder+"/w_q1.json", `{"question": "Which?"}`)
 	if questions, problems, err := d.Pending(); len(questions) != 1 || problems != nil || err != nil {
 		t.Errorf("%v, %v (%v)", questions, problems, err)
@@ -90,9 +80,7 @@ func TestWhoOnlyLooksMakesNothing(t *testing.T) {
 	if made, err := os.ReadDir(claude); err != nil || len(made) != 1 {
 		t.Errorf("made %v (%v)", made, err)
 	}
-	if err := os.RemoveAll(claude); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(claude))
 	if questions, problems, err := d.Pending(); questions != nil || problems != nil || err != nil {
 		t.Errorf("of folders that are gone: %v, %v (%v)", questions, problems, err)
 	}
@@ -116,9 +104,7 @@ func TestAFolderThatCannotBeUsedIsNamed(t *testing.T) {
 		} {
 			claude := t.TempDir()
 			path := filepath.Join(claude, name)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), make(path)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), make(path)))
 			if _, err := OpenFileDrop(claude); !errors.Is(err, errUnsafeDir) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s is %s: %v", name, kind, err)
 			}
@@ -134,9 +120,7 @@ func TestAFolderThatCannotBeUsedIsNamed(t *testing.T) {
 
 func TestTheFolderClaudeItselfMayBeASymlink(t *testing.T) {
 	real, link := t.TempDir(), filepath.Join(t.TempDir(), ".claude")
-	if err := os.Symlink(real, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(real, link))
 	d := openFileDrop(t, link)
 	if err := d.Post(postedQuestion); err != nil {
 		t.Error(err)
@@ -171,9 +155,7 @@ func TestAnIDThatIsNoFileNameReachesNoFile(t *testing.T) {
 func TestAQuestionIsPostedReadAndWithdrawn(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	for range 2 {
-		if err := d.Post(postedQuestion); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Post(postedQuestion))
 	}
 	got, err := d.Question(postedQuestion.ID)
 	if err != nil || !got.Ours() {
@@ -187,9 +169,7 @@ func TestAQuestionIsPostedReadAndWithdrawn(t *testing.T) {
 	}
 	changed := postedQuestion
 	changed.Context = "More is known by now."
-	if err := d.Post(changed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(changed))
 	if got, err := d.Question(changed.ID); err != nil || got.Context != changed.Context {
 		t.Errorf("%v (%v)", got, err)
 	}
@@ -211,9 +191,7 @@ func TestAFileThatAnotherHasPutThereIsLeftAsItIs(t *testing.T) {
 	other := postedQuestion
 	other.Run = "r-00000000"
 	text, err := other.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for kind, c := range map[string]struct {
 		text      string
 		withdrawn error
@@ -243,13 +221,9 @@ func TestAPostedQuestionSaysNothingToATerminal(t *testing.T) {
 	q.Question = "a\x1b[2Jb\r\nc\u009bd"
 	q.Options = []string{"\x07yes", "no\x00"}
 	q.Questions = []FileQuestion{{ID: "1\x1b", Question: "\x1bmore"}}
-	if err := d.Post(q); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(q))
 	got, err := d.Question(q.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	q.Question, q.Options, q.Questions = "a[2Jb\nc"+"d", []string{"yes", "no"}, []FileQuestion{{ID: "1", Question: "more"}}
 	if diff := cmp.Diff(&q, got, wheneverWritten); diff != "" {
 		t.Error(diff)
@@ -291,9 +265,7 @@ func hostile(t *testing.T, d *FileDrop, folder, suffix, good string) []string {
 	names := []string{"link", "fifo", "folder", "large"}
 	if os.Geteuid() == 0 {
 		put(t, d, folder+"/foreign"+suffix, good)
-		if err := os.Chown(at("foreign"), 65534, 65534); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chown(at("foreign"), 65534, 65534))
 		names = append(names, "foreign")
 	}
 	return names
@@ -316,9 +288,7 @@ func TestAQuestionIsReadFromARegularFileOfOursOnly(t *testing.T) {
 
 func TestPendingListsWhatCanBeReadAndSaysWhatCannot(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
-	if err := d.Post(postedQuestion); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.Post(postedQuestion))
 	put(t, d, pendingFolder+"/workflow_1_q1.json", `{"question": "Which?"}`)
 	put(t, d, pendingFolder+"/half.json", `{"question": "Whi`)
 	put(t, d, pendingFolder+"/no id.json", `{"question": "Which?"}`)
@@ -366,9 +336,7 @@ func TestFoldersThatAreGoneAreMadeAgain(t *testing.T) {
 		"Close":    func() error { return d.Close("a", Answered{Answer: "b"}) },
 		"Pending":  func() error { _, _, err := d.Pending(); return err },
 	} {
-		if err := os.RemoveAll(d.claude); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.RemoveAll(d.claude))
 		if err := use(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -213,9 +213,7 @@ func TestAQuestionIsToldOnceItIsWhole(t *testing.T) {
 		pass(pollInterval + fileSettles)
 		w.wants(FileDropEvent{Kind: FileDropProblem,
 			ID: "w_q1", Problem: file + " is left alone: no question file: it is empty"})
-		if err := os.Remove(d.at(file)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(d.at(file)))
 		pass(pollInterval)
 		w.wants(FileDropEvent{Kind: FileDropQuestionGone, ID: "w_q1"})
 	})
@@ -241,9 +239,7 @@ func TestWhatTheFileDropItselfDoesIsNotTold(t *testing.T) {
 		}
 		pass(time.Minute)
 		w.wants()
-		if err := os.Remove(d.at("answers/given.txt")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(d.at("answers/given.txt")))
 		pass(pollInterval)
 		w.wants(FileDropEvent{Kind: FileDropAnswerGone, ID: "given", Answer: "c"})
 		put(t, d, "answers/rejected.txt", "b\n") // the same again is another one
@@ -263,9 +259,7 @@ func TestAFolderThatSomebodyFillsIsWatchedInPart(t *testing.T) {
 			t.Errorf("%d events, the last %+v", len(events), events[len(events)-1])
 		}
 		for i := range 200 {
-			if err := os.Remove(d.at(fmt.Sprintf("answers/w%04d.txt", i))); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Remove(d.at(fmt.Sprintf("answers/w%04d.txt", i))))
 		}
 		pass(time.Minute)
 		if events := w.told(); len(events) != 200+100 {
@@ -279,9 +273,7 @@ func TestAFolderThatVanishesIsMadeAgainAfterASecond(t *testing.T) {
 		put(t, d, "answers/w_q1.txt", "a\n")
 		pass(pollInterval)
 		w.told()
-		if err := os.RemoveAll(d.claude); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.RemoveAll(d.claude))
 		pass(pollInterval)
 		w.wants(FileDropEvent{Kind: FileDropAnswerGone, ID: "w_q1",
 			Answer: "a", Problem: "the folder answers was removed with it"})
@@ -297,18 +289,14 @@ func TestAFolderThatVanishesIsMadeAgainAfterASecond(t *testing.T) {
 
 func TestAFolderThatCannotBeMadeAgainIsAProblemUntilItCan(t *testing.T) {
 	inSimulatedTime(t, func(t *testing.T, d *FileDrop, w *watchedDrop) {
-		if err := errors.Join(os.RemoveAll(d.at("answers")), os.Symlink(os.TempDir(), d.at("answers"))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.RemoveAll(d.at("answers")), os.Symlink(os.TempDir(), d.at("answers"))))
 		pass(time.Minute)
 		w.wants(FileDropEvent{Kind: FileDropProblem,
 			Problem: "the folder answers cannot be used: " + d.at("answers") + " is not a folder of ours"})
 		put(t, d, pendingFolder+"/w_q1.json", `{"question": "Which?"}`)
 		pass(pollInterval)
 		w.wants(FileDropEvent{Kind: FileDropQuestion, ID: "w_q1"})
-		if err := os.Remove(d.at("answers")); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(d.at("answers")))
 		pass(2 * folderSettles)
 		put(t, d, "answers/w_q1.txt", "a\n")
 		pass(pollInterval)
@@ -321,16 +309,12 @@ func TestAClockThatJumpsChangesNothing(t *testing.T) {
 		long := time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 		for _, at := range []time.Time{long, long.AddDate(200, 0, 0)} { // file times are of the clock that jumps
 			put(t, d, "answers/w_q1.txt", "oaut")
-			if err := os.Chtimes(d.at("answers/w_q1.txt"), at, at); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Chtimes(d.at("answers/w_q1.txt"), at, at))
 			pass(pollInterval)
 			w.wants()
 			pass(lineSettles)
 			w.wants(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "oaut"})
-			if err := d.Consume("w_q1"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, d.Consume("w_q1"))
 		}
 	})
 }
@@ -360,20 +344,14 @@ func TestWhatLiesThereIsToldFirstAndThenWhatHappens(t *testing.T) {
 	w := watchFileDrop(t, d)
 	w.wantsNext(FileDropEvent{Kind: FileDropQuestion, ID: "w_q1"})
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q0", Answer: "yes"})
-	if err := person.Answer("w_q1", "oauth"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, person.Answer("w_q1", "oauth"))
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "oauth"})
 	// as many bytes, in the same file, and perhaps in the same instant of its clock
 	put(t, d, "answers/w_q1.txt", "jwt__\n")
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "jwt__"})
-	if err := person.Consume("w_q1"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, person.Consume("w_q1"))
 	w.wantsNext(FileDropEvent{Kind: FileDropAnswerGone, ID: "w_q1", Answer: "jwt__"})
-	if err := os.Remove(d.at(pendingFolder + "/w_q1.json")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(d.at(pendingFolder+"/w_q1.json")))
 	w.wantsNext(FileDropEvent{Kind: FileDropQuestionGone, ID: "w_q1"})
 }
 
@@ -400,12 +378,8 @@ func TestFoldersThatVanishWhileTheKernelWatchesAreWatchedAgain(t *testing.T) {
 		}
 		w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: "a"})
 		open, err := os.Open(d.at("answers/w_q1.txt")) // keeps the folder, once it is removed, from being gone
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(vanish(), open.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, errors.Join(vanish(), open.Close()))
 		if e := w.next(); e.Kind != FileDropAnswerGone || e.ID != "w_q1" {
 			t.Errorf("told %+v", e)
 		}
@@ -415,19 +389,13 @@ func TestFoldersThatVanishWhileTheKernelWatchesAreWatchedAgain(t *testing.T) {
 func TestAFolderThatVanishesWhileTheKernelWatchesIsMadeAgain(t *testing.T) {
 	d := openFileDrop(t, t.TempDir())
 	above, err := fsnotify.NewWatcher()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = above.Close() }()
-	if err := above.Add(d.claude); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, above.Add(d.claude))
 	put(t, d, "answers/w_q1.txt", "a\n")
 	w := watchFileDrop(t, d)
 	w.next()
-	if err := os.RemoveAll(d.at("answers")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(d.at("answers")))
 	for e := range above.Events {
 		if e.Name == d.at("answers") && e.Has(fsnotify.Create) {
 			return
@@ -446,14 +414,10 @@ func TestWhatTheKernelCouldNotTellIsSeenAllTheSame(t *testing.T) {
 	w := watchFileDrop(t, d)
 	w.next()
 	info, err := os.Stat(d.at("answers/w_q1.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i, mishap := range []error{fsnotify.ErrEventOverflow, errors.New("the watch has broken")} {
 		answer := fmt.Sprintf("jwt %d", i)
-		if err := kernel.Remove(d.at(answersFolder)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, kernel.Remove(d.at(answersFolder)))
 		put(t, d, "answers/w_q1.txt", answer+"\n")
 		if err := os.Chtimes(d.at("answers/w_q1.txt"), info.ModTime(), info.ModTime()); err != nil { // it looks as before
 			t.Fatal(err)
@@ -461,9 +425,7 @@ func TestWhatTheKernelCouldNotTellIsSeenAllTheSame(t *testing.T) {
 		kernel.Errors <- mishap
 		w.wantsNext(FileDropEvent{Kind: FileDropAnswer, ID: "w_q1", Answer: answer})
 		if i == 0 {
-			if err := kernel.Add(d.at(answersFolder)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, kernel.Add(d.at(answersFolder)))
 		}
 	}
 	put(t, d, "answers/w_q2.txt", "after all\n")

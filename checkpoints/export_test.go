@@ -18,9 +18,7 @@ func parkedRun(t *testing.T, s *Store) {
 	commit(t, s, firstChange())
 	stop, err := s.Leave(t.Context(),
 		InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)}, Taken: stop.Seq})
 	if _, err := s.Answer(t.Context(),
 		InboxEntry{Question: testQuestion, Value: "sqlite", By: "terminal pts/3", At: noon}); err != nil {
@@ -31,9 +29,7 @@ func parkedRun(t *testing.T, s *Store) {
 func export(t *testing.T, s *Store) Exported {
 	t.Helper()
 	e, err := s.Export(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return e
 }
 
@@ -51,13 +47,9 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 	parkedRun(t, from)
 	exported := export(t, from)
 	text, err := json.Marshal(exported)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var read Exported
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(text, &read))
 	if diff := cmp.Diff(exported, read); diff != "" {
 		t.Errorf("its JSON form: %s", diff)
 	}
@@ -69,9 +61,7 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := to.Import(t.Context(), read); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, to.Import(t.Context(), read))
 	want := exported
 	want.Run.PID, want.Run.Waker = 0, "" // of the other machine
 	want.Notes = []InboxEntry{exported.Notes[0], exported.Notes[1]}
@@ -92,9 +82,7 @@ func TestAnExportedRunIsTheSameInAnotherDatabase(t *testing.T) {
 
 func TestARunThatNobodyKnowsIsNotExported(t *testing.T) {
 	empty, err := OpenReadOnly(dirsAt(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, s := range map[string]*Store{"no database": empty, "no such run": openAt(t, dirsAt(t))} {
 		if _, err := s.Export(t.Context(), testRun); !errors.As(err, new(*UnknownError)) {
 			t.Errorf("%s: %v", name, err)
@@ -111,9 +99,7 @@ func TestAPackedRunComesBack(t *testing.T) {
 	// What the file holds was exported before the run was marked.
 	packed.Run.Packed, packed.Events = "", packed.Events[:2]
 
-	if err := there.Import(t.Context(), packed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, there.Import(t.Context(), packed))
 	agent := *packed.Agents[0]
 	agent.Launches = 2
 	commit(t, there, Change{
@@ -199,9 +185,7 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 	source := openAt(t, dirsAt(t))
 	parkedRun(t, source)
 	text, err := json.Marshal(export(t, source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, spoil := range map[string]func(*Exported){
 		"no schema":                       func(e *Exported) { e.Schema = 0 },
 		"no run":                          func(e *Exported) { e.Run = Run{} },
@@ -250,9 +234,7 @@ func TestAnExportThatNoDatabaseCanHaveHeldIsRefusedWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e Exported
-			if err := json.Unmarshal(text, &e); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(text, &e))
 			spoil(&e)
 			s := openAt(t, dirsAt(t))
 			if err := s.Import(t.Context(), e); !errors.Is(err, ErrMalformed) {
@@ -282,15 +264,11 @@ func FuzzImport(f *testing.F) {
 		Notes: []InboxEntry{{Seq: 3, Run: testRun, Kind: "stop"},
 			{Seq: 9, Run: testRun, Kind: EntryAnswer, Question: testQuestion}},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	noError(f, err)
 	f.Add(text)
 	f.Add([]byte(`{"schema":1,"agents":[null]}`))
 	s := openAt(f, dirsAt(f))
-	if err := s.exec(f.Context(), `PRAGMA synchronous = OFF`); err != nil {
-		f.Fatal(err)
-	}
+	noError(f, s.exec(f.Context(), `PRAGMA synchronous = OFF`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var e Exported
 		if json.Unmarshal(text, &e) != nil {
@@ -323,9 +301,7 @@ func TestARemovedRunLeavesNothingBehindAndTheOthersAlone(t *testing.T) {
 	run := *firstChange().Run
 	run.EndedAt = &end
 	commit(t, s, Change{Run: &run})
-	if err := s.Remove(t.Context(), testRun); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Remove(t.Context(), testRun))
 	if diff := cmp.Diff(before, everything(t, s)); diff != "" {
 		t.Error(diff)
 	}
@@ -371,9 +347,7 @@ func everything(t *testing.T, s *Store) []string {
 		"inbox": "seq, run, kind, question, doc",
 	} {
 		lines, err := documents[[]any](t.Context(), s, "SELECT json_array('"+table+"', "+columns+") FROM "+table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, line := range lines {
 			all = append(all, fmt.Sprint(line...))
 		}

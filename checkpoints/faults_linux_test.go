@@ -41,9 +41,7 @@ func (f *fault) after(diskCall) {}
 // lost, and once the trouble is over the same store goes on, with the same change.
 func TestAFailingDiskLosesNothingAndTheStoreGoesOnAfterwards(t *testing.T) {
 	origin := crashed(t, func(s *Store) {
-		if err := s.exec(t.Context(), `PRAGMA wal_autocheckpoint = 0`); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.exec(t.Context(), `PRAGMA wal_autocheckpoint = 0`))
 		parkedRun(t, s) // in the log still: opening it means to recover it
 	})
 	changes := []string{callWrite, callTruncate}
@@ -185,9 +183,7 @@ func failToCreate(t *testing.T, f *fault) bool {
 		}
 	}
 	commit(t, s, firstChange())
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	if s, err = Open(d); err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,7 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 			commit(t, s, ended)
 			stop, err := s.Leave(t.Context(),
 				InboxEntry{Run: testRun, Kind: "stop", Agent: testAgent, By: "stop (pid 5)", At: noon})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			commit(t, s, Change{Event: Event{Run: testRun, Seq: 2, At: noon, Type: "stopped", Doc: []byte(`{}`)},
 				Taken: stop.Seq})
 			if _, err := s.Answer(t.Context(),
@@ -46,15 +44,11 @@ func TestADatabaseOfSchema1Loads(t *testing.T) {
 	}
 
 	d := dirsAt(t)
-	if err := os.Mkdir(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o700))
 	copyFile(t, fixture, d.Database())
 	s := openAt(t, d)
 	got, err := s.Load(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := Loaded{
 		Run: *change.Run, Agents: map[string]*Agent{testAgent: change.Agents[0]}, Launches: change.Launches,
 		Questions: change.Questions, Deliveries: change.Deliveries, LastEvent: 2, Taken: 1,
@@ -88,25 +82,15 @@ func TestRecordsOfAnEarlierReleaseAreWrittenAsTheyWere(t *testing.T) {
 
 func recordsAreWrittenAsTheyWere(t *testing.T, database string) {
 	d := dirsAt(t)
-	if err := os.Mkdir(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o700))
 	f, err := os.Open(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = f.Close() }()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	content, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(d.Database(), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.WriteFile(d.Database(), content, 0o600))
 	s := openAt(t, d)
 	for table, record := range map[string]func() any{
 		"runs": func() any { return new(Run) }, "agents": func() any { return new(Agent) },
@@ -125,16 +109,10 @@ func recordsAreWrittenAsTheyWere(t *testing.T, database string) {
 				t.Fatalf("%s: %v in %s", table, err, doc)
 			}
 			again, err := json.Marshal(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			var was, is any
-			if err := json.Unmarshal(doc, &was); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(again, &is); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(doc, &was))
+			noError(t, json.Unmarshal(again, &is))
 			if diff := cmp.Diff(was, is); diff != "" {
 				t.Errorf("%s: -was +is\n%s", table, diff)
 			}

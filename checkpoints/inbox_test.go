@@ -57,9 +57,7 @@ func TestTheFirstAnswerWinsAmongProcesses(t *testing.T) {
 		children = append(children, c)
 	}
 	for _, c := range children {
-		if err := c.stdin.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.stdin.Close())
 	}
 	said := map[string]int{}
 	for _, c := range children {
@@ -153,9 +151,7 @@ func TestARefusalThatAnAgentHasReadIsNotChanged(t *testing.T) {
 			commit(t, s, change)
 			scenario.seen.Run, scenario.seen.At = testRun, noon
 			note, err := s.Leave(t.Context(), scenario.seen)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if scenario.taken {
 				change.Event.Seq, change.Taken = 2, note.Seq
 				commit(t, s, change)
@@ -264,9 +260,7 @@ func TestAChangeIsRefusedWhenTheInboxHasMoved(t *testing.T) {
 	s := openAt(t, dirsAt(t))
 	commit(t, s, firstChange())
 	first, err := s.Leave(t.Context(), InboxEntry{Run: testRun, Kind: "stop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	event := Event{Run: testRun, Seq: 2}
 	if err := s.Commit(t.Context(), Change{Event: event, CheckInbox: true}); !errors.Is(err, ErrInboxMoved) {
 		t.Errorf("with a new note: %v", err)
@@ -331,9 +325,7 @@ func TestADeliveryCarriesTheLastAcceptedChange(t *testing.T) {
 		})
 		wg.Wait()
 		l, err := supervisor.Load(t.Context(), testRun)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if got := l.Questions[0].Answer; got != accepted {
 			t.Fatalf("delivered %q, the person was told that %q stands", got, accepted)
 		}
@@ -350,9 +342,7 @@ func TestTheAnswersLeftAreTheNewestOfEachQuestionTakenOrNot(t *testing.T) {
 	left := func(do func(context.Context, InboxEntry) (InboxEntry, error), question, value string) InboxEntry {
 		t.Helper()
 		n, err := do(t.Context(), InboxEntry{Question: question, Value: value, By: "me", At: noon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return n
 	}
 	left(s.Answer, testQuestion, "mysql")

@@ -18,9 +18,7 @@ func TestAPhaseIsStoredInTheFieldsOfTheFirstRelease(t *testing.T) {
 		LaunchSurveyed:   `"state":"ended","turn":false,"surveyed":true`,
 	} {
 		doc, err := json.Marshal(Launch{Agent: testAgent, N: 2, Phase: phase, Begun: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if !strings.Contains(string(doc), stored+"}") || !strings.Contains(string(doc), `"heard":true`) {
 			t.Errorf("%s is stored as %s, want %s", phase, doc, stored)
 		}
@@ -34,9 +32,7 @@ func TestAPhaseIsStoredInTheFieldsOfTheFirstRelease(t *testing.T) {
 func TestALaunchInNoKnownStateIsRefused(t *testing.T) {
 	for _, state := range []string{"", "running", "turn", "surveyed"} {
 		doc, err := json.Marshal(map[string]any{"agent": testAgent, "n": 2, "state": state})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var l Launch
 		if err := json.Unmarshal(doc, &l); err == nil || !strings.Contains(err.Error(), "launch 2 of agent "+testAgent) {
 			t.Errorf("%s is read as %+v (%v)", doc, l, err)

@@ -21,9 +21,7 @@ func TestANewDatabaseIsWholeAndPrivate(t *testing.T) {
 	s := openAt(t, d)
 	for path, want := range map[string]fs.FileMode{d.State: fs.ModeDir | 0o700, d.Database(): 0o600} {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if info.Mode() != want {
 			t.Errorf("%s has mode %v, want %v", path, info.Mode(), want)
 		}
@@ -42,9 +40,7 @@ func TestANewDatabaseIsWholeAndPrivate(t *testing.T) {
 
 func TestAStateFolderThatIsOpenToOthersIsClosed(t *testing.T) {
 	d := dirsAt(t)
-	if err := os.Mkdir(d.State, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o755))
 	openAt(t, d)
 	if info, err := os.Stat(d.State); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v (%v)", info.Mode(), err)
@@ -77,13 +73,9 @@ func TestManyMayCreateTheDatabaseAtOnce(t *testing.T) {
 
 func TestAProcessThatNeverEndsCreatingTheDatabaseIsNotWaitedForForEver(t *testing.T) {
 	d := dirsAt(t)
-	if err := os.Mkdir(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o700))
 	creates := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
-	if err := creates.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, creates.Lock())
 	impatient := theSystem
 	impatient.patience = time.Millisecond
 	if s, err := open(d, impatient); !errors.Is(err, errBusy) || s != nil {
@@ -92,9 +84,7 @@ func TestAProcessThatNeverEndsCreatingTheDatabaseIsNotWaitedForForEver(t *testin
 	if left := contents(t, d); len(left) > 0 {
 		t.Errorf("it left %v", left)
 	}
-	if err := creates.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, creates.Unlock())
 	openAt(t, d)
 }
 
@@ -104,9 +94,7 @@ func TestADatabaseThatAnotherHasCreatedMeanwhileIsNotWaitedFor(t *testing.T) {
 	d := dirsAt(t)
 	openAt(t, d)
 	writes := flock.New(d.State, flock.SetFlag(os.O_RDONLY))
-	if err := writes.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, writes.Lock())
 	defer func() { _ = writes.Unlock() }()
 	impatient := theSystem
 	impatient.patience = 0
@@ -118,9 +106,7 @@ func TestADatabaseThatAnotherHasCreatedMeanwhileIsNotWaitedFor(t *testing.T) {
 func TestALogWithoutItsDatabaseIsNotReplayedIntoANewOne(t *testing.T) {
 	d := dirsAt(t)
 	hot := crashed(t, func(s *Store) { commit(t, s, firstChange()) })
-	if err := os.Mkdir(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o700))
 	copyFile(t, hot.Database()+"-wal", d.Database()+"-wal")
 	if runs, err := openAt(t, d).Runs(t.Context(), true); err != nil || len(runs) != 0 {
 		t.Errorf("found %v (%v)", runs, err)
@@ -130,9 +116,7 @@ func TestALogWithoutItsDatabaseIsNotReplayedIntoANewOne(t *testing.T) {
 func TestReadersCreateNothing(t *testing.T) {
 	d := dirsAt(t)
 	s, err := OpenReadOnly(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	runs, err := s.Runs(t.Context(), true)
 	if runs != nil || err != nil {
 		t.Errorf("runs %v, %v", runs, err)
@@ -163,9 +147,7 @@ func TestAReadOnlyStoreSeesWhatIsCommittedAndCannotWrite(t *testing.T) {
 	writer := openAt(t, d)
 	commit(t, writer, firstChange())
 	reader, err := OpenReadOnly(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = reader.Close() }()
 	if runs, err := reader.Runs(t.Context(), false); err != nil || len(runs) != 1 {
 		t.Errorf("runs %v, %v", runs, err)
@@ -185,14 +167,10 @@ func TestWhatIsRefusedIsLeftUntouched(t *testing.T) {
 	}
 	ours := closed(t, func(s *Store) { commit(t, s, firstChange()) })
 	text, err := os.ReadFile(ours.Database())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	holding := func(text []byte) Dirs {
 		d := dirsAt(t)
-		if err := errors.Join(os.Mkdir(d.State, 0o700), os.WriteFile(d.Database(), text, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.Mkdir(d.State, 0o700), os.WriteFile(d.Database(), text, 0o600)))
 		return d
 	}
 	for name, c := range map[string]struct {
@@ -231,15 +209,11 @@ func TestWhatIsRefusedIsLeftUntouched(t *testing.T) {
 func TestDamageThatShowsLaterIsReportedAsDamage(t *testing.T) {
 	d := closed(t, func(s *Store) { commit(t, s, firstChange()) })
 	text, err := os.ReadFile(d.Database())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for i := 4096; i < len(text); i++ { // all but the schema
 		text[i] ^= 0x5a
 	}
-	if err := os.WriteFile(d.Database(), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(d.Database(), text, 0o600))
 	s := openAt(t, d)
 	if _, err := s.Load(t.Context(), testRun); !errors.Is(err, errCorrupt) {
 		t.Errorf("load: %v", err)
@@ -297,13 +271,9 @@ func closed(t *testing.T, fill func(*Store)) Dirs {
 	t.Helper()
 	d := dirsAt(t)
 	s, err := Open(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	fill(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	return d
 }
 
@@ -312,9 +282,7 @@ func crashed(t *testing.T, fill func(*Store)) Dirs {
 	t.Helper()
 	from, to := dirsAt(t), dirsAt(t)
 	fill(openAt(t, from))
-	if err := os.Mkdir(to.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(to.State, 0o700))
 	copyFile(t, from.Database()+"-wal", to.Database()+"-wal")
 	copyFile(t, from.Database(), to.Database()) // last: closing it drops our locks
 	return to
@@ -323,27 +291,19 @@ func crashed(t *testing.T, fill func(*Store)) Dirs {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, os.WriteFile(to, text, 0o600))
 }
 
 // contents reads all that lies in the state folder; of an index of a log, that it is there.
 func contents(t *testing.T, d Dirs) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(d.State)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	found := map[string]string{}
 	for _, e := range entries {
 		text, err := os.ReadFile(filepath.Join(d.State, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if strings.HasSuffix(e.Name(), "-shm") {
 			text = nil
 		}

@@ -32,9 +32,7 @@ func TestARunHasOneOwnerAmongProcesses(t *testing.T) {
 		t.Error("owned by a dead process")
 	}
 	mine, err := d.Own(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !d.Owned(testRun) {
 		t.Error("not owned while this process has it")
 	}
@@ -71,9 +69,7 @@ func TestReadersThatLookDoNotKeepAnOwnerAway(t *testing.T) {
 func TestALockWhoseFileWasRemovedIsNone(t *testing.T) {
 	d := dirsAt(t)
 	first, err := d.Own(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !stillThere(first.lock) {
 		t.Error("taken for removed")
 	}
@@ -95,9 +91,7 @@ func TestALockWhoseFileWasRemovedIsNone(t *testing.T) {
 func TestOwnEndsWithItsContextAndRefusesWhatIsNoID(t *testing.T) {
 	d := dirsAt(t)
 	mine, err := d.Own(t.Context(), testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = mine.Release() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -120,10 +114,6 @@ func TestOwnEndsWithItsContextAndRefusesWhatIsNoID(t *testing.T) {
 func release(t *testing.T, d Dirs, run string) {
 	t.Helper()
 	owner, err := d.Own(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := owner.Release(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, owner.Release())
 }

@@ -44,16 +44,12 @@ func play(t *testing.T, random *rand.Rand, operations int, on world) *history {
 	if on.fails {
 		h.fails = func(kind string) bool { return kind == callSync && random.IntN(15) == 0 }
 	}
-	if err := os.Mkdir(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.State, 0o700))
 	if random.IntN(2) == 0 { // a log that outlived its database
 		stale := crashed(t, func(s *Store) { commit(t, s, firstChange()) })
 		copyFile(t, stale.Database()+"-wal", d.Database()+"-wal")
 		text, err := os.ReadFile(d.Database() + "-wal")
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for _, c := range []diskCall{{kind: callWrite, data: text}, {kind: callSync}, {kind: callSyncDir}} {
 			c.path = d.Database() + "-wal"
 			h.after(c)
@@ -162,9 +158,7 @@ func (h *history) lost(t *testing.T, random *rand.Rand) error {
 		files["state.db-shm"] = slices.Repeat([]byte{byte(random.IntN(256))}, 32<<10)
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	s, err := Open(d)
 	if err != nil {
@@ -238,9 +232,7 @@ func TestARunWaitsForTheDiskAsOftenAsItTells(t *testing.T) {
 	defer remove()
 	d := Dirs{State: dir}
 	s, err := Open(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = s.Close() }()
 	h := &recorder{folder: dir}
 	watch(dir, h)
@@ -248,13 +240,9 @@ func TestARunWaitsForTheDiskAsOftenAsItTells(t *testing.T) {
 	c := firstChange()
 	for i, how := range []Change{{Lazy: true}, {}, {Lazy: true}, {}, {Last: true}} {
 		c.Lazy, c.Last, c.Event.Seq = how.Lazy, how.Last, int64(i+1)
-		if err := s.Commit(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Commit(t.Context(), c))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Close())
 	var waited []string
 	for _, call := range h.done {
 		if call.kind == callSync || call.kind == callSyncDir {
@@ -273,16 +261,12 @@ func TestALastChangeThatTheDiskRefusesIsTriedAgain(t *testing.T) {
 	defer remove()
 	h := &recorder{folder: dir}
 	s, err := open(Dirs{State: dir}, h.system())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = s.Close() }()
 	watch(dir, h)
 	defer watch(dir, nil)
 	c := firstChange()
-	if err := s.Commit(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Commit(t.Context(), c))
 	c.Event.Seq, c.Last = c.Event.Seq+1, true
 	h.fails = func(kind string) bool { return kind == callSync }
 	for range 2 {
@@ -291,9 +275,7 @@ func TestALastChangeThatTheDiskRefusesIsTriedAgain(t *testing.T) {
 		}
 	}
 	h.fails = nil
-	if err := s.Commit(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Commit(t.Context(), c))
 	var last int64
 	if err := s.row(t.Context(), `SELECT max(seq) FROM events`, nil, &last); err != nil || last != c.Event.Seq {
 		t.Errorf("the last event is %d (%v), want %d", last, err, c.Event.Seq)

@@ -92,9 +92,7 @@ func TestOfEightWhoAnswerAtOnceOneWinsAndTheOthersAreToldWho(t *testing.T) {
 		verdicts := make([]verdict, len(children))
 		winner := ""
 		for k, c := range children {
-			if err := json.Unmarshal([]byte(c.line(t)), &verdicts[k]); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal([]byte(c.line(t)), &verdicts[k]))
 			switch v := verdicts[k]; {
 			case v.Err != "":
 				t.Fatalf("round %d: %s", i, v.Err)
@@ -149,9 +147,7 @@ func TestAnAnswerIsChangedOrItsDeliveryBeginsNeverBoth(t *testing.T) {
 		c.Questions, c.Event.Seq = []*Question{&q}, int64(2*i+1)
 		commit(t, supervisor, c)
 		note, err := client.Answer(t.Context(), InboxEntry{Question: q.ID, Value: "sqlite", By: "me", At: noon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		begin := Change{
 			Event: Event{Run: testRun, Seq: int64(2*i + 2)}, Taken: note.Seq, CheckInbox: true, IfInboxAt: note.Seq,
 			Questions: []*Question{{ID: q.ID, Run: testRun, Agent: testAgent, State: QuestionAnswered,
@@ -286,9 +282,7 @@ func TestARunThatIsRemovedIsGoneOrWhole(t *testing.T) {
 			prune, other := openAt(t, d), openAt(t, d)
 			gone, whole := 0, 0
 			for i := range 60 {
-				if err := prune.forget(t.Context(), testRun); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, prune.forget(t.Context(), testRun))
 				commit(t, prune, ended)
 				exported := export(t, prune)
 				removed, reached := both(

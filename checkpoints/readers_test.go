@@ -100,9 +100,7 @@ func TestAnAnswerThatIsNotTakenYetIsShownAsAnswered(t *testing.T) {
 	}
 	note, err := s.ChangeAnswer(t.Context(),
 		InboxEntry{Question: testQuestion, Value: "no idea", Decline: true, By: "answer (pid 9)", At: later})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	shown := func(f QuestionFilter, want ...Question) {
 		t.Helper()
 		got, err := s.Questions(t.Context(), f)
@@ -285,22 +283,16 @@ func TestNoCommandReadsThroughAWholeTable(t *testing.T) {
 	}
 	for query := range s.prepared {
 		rows, err := s.conn.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for rows.Next() {
 			var id, parent, unused sql.RawBytes
 			var step string
-			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, rows.Scan(&id, &parent, &unused, &step))
 			if strings.HasPrefix(step, "SCAN") && !allowedScan(step) || strings.Contains(step, "rowid>?") {
 				t.Errorf("%s\n\treads through a table: %s", query, step)
 			}
 		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(rows.Err(), rows.Close()))
 	}
 }
 

@@ -31,9 +31,7 @@ func passingDir(tb testing.TB) (dir string, remove func()) {
 		above = tb.TempDir()
 	}
 	dir, err := os.MkdirTemp(above, "checkpoints-test-")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return dir, func() {
 		if err := os.RemoveAll(dir); err != nil {
 			tb.Error(err)
@@ -45,9 +43,7 @@ func passingDir(tb testing.TB) (dir string, remove func()) {
 func openAt(tb testing.TB, d Dirs) *Store {
 	tb.Helper()
 	s, err := Open(d)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			tb.Error(err)
@@ -58,9 +54,7 @@ func openAt(tb testing.TB, d Dirs) *Store {
 
 func commit(tb testing.TB, s *Store, c Change) {
 	tb.Helper()
-	if err := s.Commit(tb.Context(), c); err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, s.Commit(tb.Context(), c))
 }
 
 // firstChange is a run whose root agent has just asked a question, with something in every field that a reader looks

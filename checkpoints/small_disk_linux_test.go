@@ -19,9 +19,7 @@ func init() { childRoles["fill a small disk"] = fillASmallDisk }
 // mounted read-only at last. Elsewhere the failing disk of faults_linux_test.go says as much.
 func TestADiskRunsFullAndGetsRoomAgain(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), childRole+"=fill a small disk", "XDG_STATE_HOME="+dir)

@@ -55,9 +55,7 @@ func TestARingAheadToNobodyRaisesNoSignal(t *testing.T) {
 	signal.Notify(after, syscall.SIGUSR1)
 	defer signal.Stop(after)
 	RingAhead(filepath.Join(t.TempDir(), "nobody"))()
-	if err := unix.Kill(os.Getpid(), unix.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Kill(os.Getpid(), unix.SIGUSR1))
 	<-after // what was raised before has come, too: they are told in order
 	if len(broken) > 0 {
 		t.Error("it raises SIGPIPE")
@@ -68,14 +66,10 @@ func TestARingAheadToNobodyRaisesNoSignal(t *testing.T) {
 func TestWhatIsNoPipeWakesAndIsLetGo(t *testing.T) {
 	b := listen(t, shortDirs(t))
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = file.Close() }()
 	tty, err := os.Open("/dev/ptmx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = tty.Close() }()
 	for _, fd := range []int{int(file.Fd()), int(tty.Fd())} {
 		send(b.Path(), unix.UnixRights(fd))
@@ -83,21 +77,15 @@ func TestWhatIsNoPipeWakesAndIsLetGo(t *testing.T) {
 	}
 	for range maxAhead + 1 { // without the socket, whose queue is short
 		heard, kept, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer func() { _ = kept.Close() }()
 		fd, err := unix.Dup(int(heard.Fd()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_ = heard.Close()
 		b.ahead(unix.UnixRights(fd))
 	}
 	<-b.C() // the one that is too many
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.Close())
 	if n := len(b.pipes); n > 0 {
 		t.Errorf("%d pipes are open after the end", n)
 	}

@@ -14,9 +14,7 @@ import (
 func shortDirs(t *testing.T) Dirs {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "waker")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return Dirs{Runtime: filepath.Join(dir, "runtime")}
 }
@@ -24,9 +22,7 @@ func shortDirs(t *testing.T) Dirs {
 func listen(t *testing.T, d Dirs) *Waker {
 	t.Helper()
 	b, err := d.Listen(testRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -58,28 +54,20 @@ func TestRingsThatNobodyHasHeardYetAreOne(t *testing.T) {
 
 func TestRingNeverBlocksNorCaresWhoIsThere(t *testing.T) {
 	dir := shortDirs(t).Runtime
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(dir, 0o700))
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, nil, 0o600))
 	Ring(filepath.Join(dir, "missing"))
 	Ring(file)
 	Ring("")
 	Ring(strings.Repeat("x", 4000))
 	deaf := filepath.Join(dir, "deaf")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: deaf, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for range 1000 { // far more than its queue holds
 		Ring(deaf)
 	}
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, conn.Close())
 	Ring(deaf) // dead, the socket still there
 	if text, err := os.ReadFile(file); err != nil || len(text) != 0 {
 		t.Errorf("wrote %q into a file (%v)", text, err)
@@ -88,16 +76,10 @@ func TestRingNeverBlocksNorCaresWhoIsThere(t *testing.T) {
 
 func TestTheBellOfADeadSupervisorIsReplaced(t *testing.T) {
 	d := shortDirs(t)
-	if err := os.Mkdir(d.Runtime, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.Runtime, 0o700))
 	dead, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: d.wakerPath(testRun), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dead.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, dead.Close())
 	b := listen(t, d)
 	Ring(d.wakerPath(testRun))
 	<-b.C()
@@ -105,9 +87,7 @@ func TestTheBellOfADeadSupervisorIsReplaced(t *testing.T) {
 
 func TestABellWhoseSocketWasCleanedAwayCloses(t *testing.T) {
 	b := listen(t, shortDirs(t))
-	if err := os.Remove(b.Path()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(b.Path()))
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
@@ -133,16 +113,12 @@ func TestAWakeUpSocketIsInAFolderOfOursOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, d.Runtime)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.Mkdir(elsewhere, 0o700), os.Symlink(elsewhere, d.Runtime)))
 	listens("a link has the folder's name")
 	if made, err := os.ReadDir(elsewhere); err != nil || len(made) != 0 {
 		t.Errorf("made %v (%v)", made, err)
 	}
-	if err := errors.Join(os.Remove(d.Runtime), os.WriteFile(d.Runtime, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.Remove(d.Runtime), os.WriteFile(d.Runtime, nil, 0o600)))
 	listens("a file has the folder's name")
 	if os.Geteuid() != 0 { // to root, a folder of root's is its own
 		d.Runtime = "/"
@@ -159,9 +135,7 @@ func TestAWakeUpSocketIsInAFolderOfOursOnly(t *testing.T) {
 
 func TestAFolderForBellsThatIsOpenToOthersIsClosed(t *testing.T) {
 	d := shortDirs(t)
-	if err := os.Mkdir(d.Runtime, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(d.Runtime, 0o755))
 	listen(t, d)
 	if info, err := os.Stat(d.Runtime); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v (%v)", info.Mode(), err)

@@ -17,9 +17,7 @@ func TestTheFolderOfWorkflowsIsForThisUserAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "workflows")
-			if err := errors.Join(prepare(path), MakePrivate(path)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(prepare(path), MakePrivate(path)))
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("it is %v (%v)", info.Mode(), err)
 			}
@@ -31,9 +29,7 @@ func TestTheFolderOfWorkflowsIsForThisUserAlone(t *testing.T) {
 func TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed(t *testing.T) {
 	folder := t.TempDir()
 	path, target := filepath.Join(folder, "workflows"), filepath.Join(folder, "target")
-	if err := errors.Join(os.Mkdir(target, 0o755), os.Chmod(target, 0o755), os.Symlink(target, path)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.Mkdir(target, 0o755), os.Chmod(target, 0o755), os.Symlink(target, path)))
 	if err := MakePrivate(path); !errors.Is(err, errUnsafeDir) {
 		t.Errorf("it says %v", err)
 	}
@@ -45,20 +41,12 @@ func TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed(t *testing.T) {
 func TestTheQuestionOfAScriptThatIsGoneIsRemovedWithItsAnswer(t *testing.T) {
 	claude := filepath.Join(t.TempDir(), ".claude")
 	d, err := OpenFileDrop(claude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	pending := filepath.Join(claude, "questions", "pending", "w_q1.json")
-	if err := os.WriteFile(pending, []byte(`{"question": "Which?"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Answer("w_q1", "this"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(pending, []byte(`{"question": "Which?"}`), 0o600))
+	noError(t, d.Answer("w_q1", "this"))
 	for range 2 { // it may be done again after a crash
-		if err := d.Discard("w_q1"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Discard("w_q1"))
 	}
 	if _, err := os.Stat(pending); !os.IsNotExist(err) || d.Answered("w_q1") {
 		t.Errorf("it is left: %v", err)

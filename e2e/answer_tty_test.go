@@ -10,9 +10,7 @@ import (
 // park leaves a run that nobody supervises, and gives it with its question.
 func (w *world) park() (run, question string) {
 	w.t.Helper()
-	if code, _, stderr := w.run("run", "--cwd", ".", "--demo", "ask", "--hold", "0", "--on-question", "park"); code != 75 {
-		w.t.Fatalf("exit %d\n%s", code, stderr)
-	}
+	w.exits(75, "run", "--cwd", ".", "--demo", "ask", "--hold", "0", "--on-question", "park")
 	q := w.questions()[0]
 	return q.Run, q.ID
 }
@@ -30,9 +28,7 @@ func TestAnswerAsksOnATerminalAndOffersToGoOn(t *testing.T) {
 	s.sees("Nobody supervises " + run + `. Resume it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.becomes("succeeded")
 	w.written("auth.txt", "login by Sessions\n")
 }
@@ -70,9 +66,7 @@ func TestAnswerWithoutAnIDWalksTheQueue(t *testing.T) {
 	s.sees(second + `\] answered by .*claude-supervise answer.*: JWT`)
 	s.sees(`Resume it in the background\? \[y/N\] $`)
 	s.types("\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
@@ -83,9 +77,7 @@ func TestAnswerOnATerminalTakesNoForNo(t *testing.T) {
 	s.sees(`\[y/N\] $`)
 	s.types("\r")
 	s.sees("The answer is kept; nobody supervises the run. To continue, run:\\s+claude-supervise resume " + run)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if p := w.ps(); p.Status != "parked" {
 		t.Errorf("it is %s", p.Status)
 	}
@@ -101,9 +93,7 @@ func TestAnswerWithoutAWordLeavesTheQuestionOpen(t *testing.T) {
 	s.asked("Which way of login")
 	s.types("\x04")
 	s.sees("the question stays open")
-	if code := s.ends(); code != 1 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(1)
 	if open := w.questions(); len(open) != 1 {
 		t.Errorf("open are %+v", open)
 	}
@@ -121,9 +111,7 @@ func TestWhatWasTypedOnATerminalIsThereAfterResume(t *testing.T) {
 	s.sees("a magic")
 	s.types("\x03")
 	s.sees("Not sent: a magic")
-	if code := s.leaves(); code != 130 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.leavesWith(130)
 	q := w.questions()[0]
 	draft := filepath.Join(w.stateFolder(), "runs", q.Run, "draft."+q.ID)
 	if info, err := os.Stat(draft); err != nil || info.Mode() != 0o600 {
@@ -147,9 +135,7 @@ func TestWhatWasTypedOnATerminalIsThereAfterResume(t *testing.T) {
 	s.sees("a magic link")
 	w.must("answer", q.ID, "JWT")
 	s.sees("Not sent: a magic link")
-	if code := s.leaves(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.leavesWith(0)
 	w.written("auth.txt", "login by JWT\n")
 	if _, err := os.Stat(draft); !os.IsNotExist(err) {
 		t.Errorf("the draft of an answered question: %v", err)

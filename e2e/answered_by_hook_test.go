@@ -41,9 +41,7 @@ func (w *world) asksWhatHooksAnswer(questions int) examples.Scenario {
 	decides(questions, `{"behavior":"deny","message":"not on a Friday"}`)
 	w.personSettings(answeringHooks)
 	path := filepath.Join(w.t.TempDir(), "hooked.yaml")
-	if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte(doc), 0o600))
 	return load(w.t, path)
 }
 
@@ -93,9 +91,7 @@ func TestAHookOfThePersonAndThePersonAnswerAtOnce(t *testing.T) {
 	call := run.until("question").Question
 	w.writes(fmt.Sprintf("go-hook%d", races+1), "")
 	w.must("answer", run.until("question").Question.ID, "Red")
-	if code := run.wait(); code != 0 {
-		t.Errorf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 	if w.API.Received("## CLARIFICATION RESPONSE") {
 		t.Error("an answer was said by a prompt as well")
 	}
@@ -124,9 +120,7 @@ func TestAHooksAnswerIsFoundByTheNextSupervisor(t *testing.T) {
 	w.real(s, nil)
 	run := w.start(w.runArgs(s, "--hold", "forever", "--check", "off")...)
 	asked := run.until("question").Question
-	if err := run.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, run.cmd.Process.Signal(syscall.SIGSTOP))
 	w.writes("go-hook0", "")
 	waitUntil(t, "the model reads the hook's answer", func() bool {
 		return w.API.Received(`"Which number 0?"="White"`)
@@ -153,7 +147,5 @@ func TestAHooksAnswerIsFoundByTheNextSupervisor(t *testing.T) {
 			break
 		}
 	}
-	if code := again.wait(); code != 0 {
-		t.Errorf("exit %d\n%s", code, again.stderr)
-	}
+	again.exits(0)
 }

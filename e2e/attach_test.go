@@ -131,9 +131,7 @@ func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *tes
 	t.Parallel()
 	w := demoWorld(t)
 	gate := filepath.Join(w.Cwd, "go")
-	if err := unix.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Mkfifo(gate, 0o600))
 	run := strings.TrimSpace(w.must("run", "--detach", "--demo", w.scenario(toldBeforeItAsks), "--hold", "forever"))
 	waitFor(t, filepath.Join(w.Cwd, "started"))
 	p := w.sitInTmux()
@@ -144,9 +142,7 @@ func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *tes
 	p.sees(`you: two lines\n.*are one message\n.*in the turn that is under way`)
 	p.keys("half a mess")
 	p.sees(`\n> half a mess$`)
-	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(gate, []byte("go\n"), 0))
 	p.sees(`(?s)❯ 1\) JWT.*\? help$`)
 	w.must("answer", "2")
 	p.sees(`(?s)  answered by .*: Sessions.*Not sent: half a mess\n.*` + run + ` succeeded`)
@@ -171,9 +167,7 @@ func TestAttachInLinesLeavesByCtrlC(t *testing.T) {
 	s.sees("Simple it is")
 	s.types("\x03")
 	s.sees("Detached; " + run + " continues")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.must("stop", run)
 }
 
@@ -186,15 +180,11 @@ var toldInTurn = strings.Replace(told, `> auth.txt"}}`, `> auth.txt; echo > star
 
 func TestAMessageReachesTheRealCLIBesideItsQuestion(t *testing.T) {
 	s, err := examples.Parse([]byte(toldInTurn))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Parallel()
 	w := newWorld(t).real(s, nil)
 	gate := filepath.Join(w.Cwd, "go")
-	if err := unix.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Mkfifo(gate, 0o600))
 	run := strings.TrimSpace(w.must(w.runArgs(s, "--detach", "--hold", "forever")...))
 	w.becomes("waiting")
 	w.must("attach", run, "keep it simple")
@@ -207,9 +197,7 @@ func TestAMessageReachesTheRealCLIBesideItsQuestion(t *testing.T) {
 	w.must("attach", run, "make it two") // in the middle of a turn, which goes on with it
 	for queued() == before {
 	}
-	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(gate, []byte("go\n"), 0))
 	w.must("wait", run)
 	w.written("auth.txt", "Sessions\n")
 	w.written("second.txt", "two\n")
@@ -245,9 +233,7 @@ func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T
 	t.Parallel()
 	w := demoWorld(t)
 	gate := filepath.Join(w.Cwd, "go")
-	if err := unix.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Mkfifo(gate, 0o600))
 	p := w.sitInTmux()
 	w.put("task.txt", "Work.") // which is what stdin has; the terminal is asked for all the same
 	p.keys("claude-supervise run --demo "+w.scenario(toldAtWork)+" - < task.txt", "Enter")
@@ -258,9 +244,7 @@ func TestWhatIsTypedWhileARunWorksIsAMessageAndNeverReachesTheShell(t *testing.T
 	p.sees(`(?s)you: make it two\nThe agent reads it in the turn that is under way\.`)
 	p.keys("touch typed.txt")
 	p.sees(`\n> touch typed.txt$`)
-	if err := os.WriteFile(gate, []byte("go\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(gate, []byte("go\n"), 0))
 	p.sees(`(?s)Not sent: touch typed\.txt\n.* succeeded \(.*\)\n\$$`)
 	p.sane("after the run")
 	w.written("second.txt", "two\n")

@@ -38,9 +38,7 @@ func configSite(s *site) {
 	s.put("other", "x")
 	s.put("another", "x")
 	for link, to := range map[string]string{"link": ".config/claude-supervise", "later": ".config/claude-supervise/12"} {
-		if err := os.Symlink(filepath.Join(s.Home, to), filepath.Join(s.Home, link)); err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, os.Symlink(filepath.Join(s.Home, to), filepath.Join(s.Home, link)))
 	}
 }
 
@@ -92,9 +90,7 @@ func TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig(t *testing.T) {
 func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "config.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	agents(t, path, func(t *testing.T, w *world, _ examples.Scenario) {
 		w.Cwd = w.Home
 		w.configure("hold: 10m\n")

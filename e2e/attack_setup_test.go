@@ -36,12 +36,8 @@ const afterTheTimeOut = 2 * time.Second
 func (w *world) personSettings(doc string) {
 	w.t.Helper()
 	dir := filepath.Join(w.Home, ".claude")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(doc), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.MkdirAll(dir, 0o700))
+	noError(w.t, os.WriteFile(filepath.Join(dir, "settings.json"), []byte(doc), 0o600))
 }
 
 // Every question waits for its answer, whatever the person's own settings say of it; the same settings given by
@@ -53,9 +49,7 @@ func TestQuestionsOutliveAHostileSetUp(t *testing.T) {
 		"the person's settings": func(w *world) []string { w.personSettings(hostileSettings); return nil },
 		"a --settings of theirs": func(w *world) []string {
 			path := filepath.Join(w.Home, "own.json")
-			if err := os.WriteFile(path, []byte(hostileSettings), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(path, []byte(hostileSettings), 0o600))
 			return []string{"--", "--settings", path}
 		},
 	} {
@@ -77,9 +71,7 @@ func TestQuestionsOutliveAHostileSetUp(t *testing.T) {
 				time.Sleep(afterTheTimeOut)
 				w.must("answer", q.ID, answer)
 			}
-			if code := run.wait(); code != 0 {
-				t.Errorf("exit %d\n%s", code, run.stderr)
-			}
+			run.exits(0)
 			if got := run.count("question"); got != 2 {
 				t.Errorf("%d questions were asked", got)
 			}
@@ -122,9 +114,7 @@ func (w *world) withoutOurSettings() string {
 			close(ended)
 		}
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	close(started)
 	if err := p.Send("9f9619ff-8b86-4011-b42d-00c04fc964ff",
 		"Your agent id: a-7Qm2xK9fWb4T\n\n## YOUR TASK\n\nChoose."); err != nil {
@@ -166,9 +156,7 @@ func TestToolsThatThePersonDeniesAreNotNamed(t *testing.T) {
 			c.lay(w)
 			run := w.start(w.runArgs(s, "--hold", "forever")...)
 			w.must("answer", run.until("question").Question.ID, "JWT")
-			if code := run.wait(); code != 0 {
-				t.Errorf("exit %d\n%s", code, run.stderr)
-			}
+			run.exits(0)
 			if strings.Contains(said, "mcp__supervise__") || !strings.Contains(said, "[CLARIFICATION_NEEDED]") {
 				t.Errorf("the agent is told:\n%s", said)
 			}
@@ -207,9 +195,7 @@ exec %s /bin/sh -c '
 	exec "$@"
 ' enter %s %s %s "$@"
 `, strings.Join(unshare, " "), w.t.TempDir(), dir, w.Program))
-	if err := os.Chmod(enter, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Chmod(enter, 0o700))
 	w.Program = enter
 }
 

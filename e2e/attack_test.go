@@ -52,9 +52,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	root := t.TempDir()
 	s := &site{world: newWorldWith(t, plainProgram), main: filepath.Join(root, "main"), proof: filepath.Join(root, "PROOF")}
-	if err := os.Mkdir(s.main, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(s.main, 0o700))
 	return s
 }
 
@@ -71,17 +69,13 @@ func (s *site) put(path, text string) {
 		path = filepath.Join(s.Cwd, path)
 	}
 	text = strings.ReplaceAll(text, "PROOF", s.proof)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)))
 }
 
 // below goes on in a folder below.
 func (s *site) below(dir string) {
 	s.Cwd = filepath.Join(s.Cwd, dir)
-	if err := os.MkdirAll(s.Cwd, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, os.MkdirAll(s.Cwd, 0o700))
 }
 
 func (s *site) git(dir string, args ...string) {
@@ -116,9 +110,7 @@ func (s *site) trust(dirs ...string) {
 		projects[dir] = map[string]any{"hasTrustDialogAccepted": true}
 	}
 	doc, err := json.Marshal(map[string]any{"projects": projects})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	s.put(filepath.Join(s.Home, ".claude.json"), string(doc))
 }
 

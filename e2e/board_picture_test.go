@@ -16,9 +16,7 @@ func (p *pane) pictured(name string) {
 		return
 	}
 	for file, text := range map[string]string{name + ".txt": p.screen() + "\n", name + ".ansi": p.tmux("capture-pane", "-e", "-p")} {
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		noError(p.t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 	}
 }
 

@@ -42,9 +42,7 @@ func TestTheBoardShowsWhoAnsweredElsewhereAndEndsOnASignal(t *testing.T) {
 	s.sees(`↑↓ Enter choose`)
 	w.must("answer", question, "JWT")
 	s.sees(question + ` was answered by .*claude-supervise answer.*: JWT`)
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	leftAsItWas(t, s)
 }
 
@@ -157,17 +155,13 @@ func TestTheBoardSaysThatTheStateIsGone(t *testing.T) {
 	s := w.sit([]string{"NO_COLOR=1"}, "board")
 	s.sees(`1 question · 1 run`)
 	state := filepath.Join(w.Home, ".local/state/claude-supervise")
-	if err := os.Rename(state, state+".away"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(state, state+".away"))
 	s.sees(`! .*(.|\s)*moved away or removed`)
 	s.types("a")
 	s.sees(`↑↓ Enter choose`)
 	s.types("2\r")
 	s.sees(`Not taken: `)
-	if err := os.Rename(state+".away", state); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(state+".away", state))
 	w.must("answer", question, "JWT")
 	s.sees(question + ` was answered by .*: JWT`)
 }
@@ -182,9 +176,7 @@ func TestTheBoardGivesTheTerminalBackHoweverItEnds(t *testing.T) {
 		p.keys("clear; sh -c 'echo pid $$ > pid; exec claude-supervise board'", "Enter")
 		p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
 		text, err := os.ReadFile(filepath.Join(w.Cwd, "pid"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := fmt.Sscanf(string(text), "pid %d", &pid); err != nil {
 			t.Fatal(err)
 		}

@@ -43,9 +43,7 @@ func newBrowser(t *testing.T) *browser {
 		t.Skip("no browser: make page gives one")
 	}
 	script, err := os.ReadFile(axe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), browserPatience)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],

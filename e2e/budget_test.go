@@ -80,9 +80,7 @@ func TestAReportInTheLastRequestOfABudgetIsTheEnd(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, reported, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--max-turns", "2", "--on-question", "park")...)
-		if code := run.wait(); code != 0 {
-			t.Fatalf("exit %d\n%s", code, run.stderr)
-		}
+		run.exits(0)
 		if p := w.ps(); p.Status != "succeeded" || p.Reason != "reported success" {
 			t.Errorf("ps says %s: %s", p.Status, p.Reason)
 		}
@@ -93,9 +91,7 @@ func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
 	t.Parallel()
 	agentsOn(t, dear, func(t *testing.T, w *world, s examples.Scenario) {
 		run := w.start(w.runArgs(s, "--delegate", "deny", "--max-cost-usd", "0.8", "--on-question", "park")...)
-		if code := run.wait(); code != 4 {
-			t.Fatalf("exit %d\n%s", code, run.stderr)
-		}
+		run.exits(4)
 		p := w.ps()
 		if a := p.Agents[0]; a.Status != "over_budget" || a.CostUSD <= 0.8 || a.CostUSD > 0.8+request {
 			t.Errorf("it is %s (%s) at $%v", a.Status, a.Reason, a.CostUSD)
@@ -124,9 +120,7 @@ func TestAtItsBudgetARunStopsWith4AsksAndRaisedGoesOn(t *testing.T) {
 func TestTheWorkOfASubagentHaltedAtTheBudgetIsDoneOnceItIsRaised(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("background-subagent-asks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
 	code, _, said := w.run(w.runArgs(s, "--on-question", "park", "--max-cost-usd", "0.004", "--answer",
 		"service called=ledger")...)

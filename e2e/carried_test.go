@@ -20,9 +20,7 @@ import (
 func TestTheWorkOfAChildGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	scenario, err := examples.Load("testdata/carried/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, from := range sample.Pick(t.Name(), []string{"a pack file", "a snapshot"}) {
 		t.Run(from, func(t *testing.T) {
 			t.Parallel()
@@ -53,9 +51,7 @@ func TestTheWorkOfAChildGoesOnElsewhere(t *testing.T) {
 				scenario.ClaudeFlags...)...), 0)
 
 			var d view.Details
-			if err := json.Unmarshal([]byte(there.must("show", r.ID, "--json")), &d); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal([]byte(there.must("show", r.ID, "--json")), &d))
 			if len(d.Worktrees) != 1 {
 				t.Fatalf("the worktrees are %+v", d.Worktrees)
 			}

@@ -39,27 +39,19 @@ type fleet struct {
 func newFleet(t *testing.T, real bool) *fleet {
 	t.Helper()
 	path, err := filepath.Abs("testdata/ci/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	f := &fleet{t: t, bin: t.TempDir(), workspace: filepath.Join(t.TempDir(), "work"), kept: map[string]string{}}
 	agent := filepath.Join(f.bin, "claude")
 	if real {
 		s, err := examples.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		api := messagesapi.Serve(s, nil)
 		t.Cleanup(api.Close)
 		f.agent = claude.Environment("", api.URL)
-		if err := os.Symlink(claude.Program(t), agent); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(claude.Program(t), agent))
 	} else {
 		script := fmt.Sprintf("#!/bin/sh\nexec '%s' stand-in '%s' \"$@\"\n", program, path)
-		if err := os.WriteFile(agent, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(agent, []byte(script), 0o700))
 	}
 	f.origin = newOrigin(t)
 	return f
@@ -70,9 +62,7 @@ func newOrigin(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "origin")
 	git(t, "", "init", "--quiet", "--initial-branch=main", dir)
-	if err := os.WriteFile(filepath.Join(dir, "README"), []byte("a small web service\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "README"), []byte("a small web service\n"), 0o600))
 	commitAll(t, dir, "the service")
 	return dir
 }
@@ -127,13 +117,9 @@ func (f *fleet) keep(name, path string) {
 	to := f.t.TempDir()
 	from := path
 	info, err := os.Stat(path)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	noError(f.t, err)
 	if info.IsDir() {
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			f.t.Fatal(err)
-		}
+		noError(f.t, os.CopyFS(to, os.DirFS(from)))
 	} else {
 		copyFile(f.t, from, filepath.Join(to, filepath.Base(from)))
 	}
@@ -148,9 +134,7 @@ func copyFile(t *testing.T, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, content, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // read reads a file of the machine's clone.
@@ -169,9 +153,7 @@ func readYAML(t *testing.T, path string, into any) {
 	if err == nil {
 		err = yaml.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 }
 
 // A workflow is a GitHub Actions workflow, as far as examples/ci uses it.
@@ -245,9 +227,7 @@ func (f *fleet) githubStep(s step, values map[string]string) (log string, ok boo
 		if from == "" {
 			return "no such artifact: " + with["name"], false
 		}
-		if err := os.CopyFS(with["path"], os.DirFS(from)); err != nil {
-			f.t.Fatal(err)
-		}
+		noError(f.t, os.CopyFS(with["path"], os.DirFS(from)))
 		return "", true
 	case "":
 	default:
@@ -264,9 +244,7 @@ func (f *fleet) githubStep(s step, values map[string]string) (log string, ok boo
 	for name, text := range s.Env {
 		env[name] = expand(f.t, text, values)
 	}
-	if err := os.WriteFile(output, nil, 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	noError(f.t, os.WriteFile(output, nil, 0o600))
 	log, err := f.bash(s.Run, env)
 	text, readErr := os.ReadFile(output)
 	if readErr != nil {
@@ -365,8 +343,6 @@ func number(n int) string { return fmt.Sprint(n) }
 // addFile adds a file to a repository, and gives its folder.
 func addFile(t *testing.T, dir string) string {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "CHANGES"), []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "CHANGES"), []byte("one\n"), 0o600))
 	return dir
 }

@@ -62,9 +62,7 @@ func TestAQuestionOutlivesAFullDisk(t *testing.T) {
 		if open := w.questions(); len(open) != 1 || open[0].State != "open" || open[0].Answer != nil {
 			t.Errorf("an answer that was refused is shown: %+v", open)
 		}
-		if err := syscall.Kill(now.Agents[0].PID, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(now.Agents[0].PID, syscall.SIGKILL))
 		if said := run.waitsFor("cannot save the state"); !strings.Contains(said, "disk full") ||
 			!strings.Contains(said, "Nothing acknowledged is lost") {
 			t.Errorf("it does not say what is safe: %s", said)
@@ -119,9 +117,7 @@ func TestAnAgentAtWorkOutlivesAFullDisk(t *testing.T) {
 		run := w.start(w.runArgs(s)...)
 		waitFor(t, filepath.Join(w.Cwd, "started"))
 		d.Fill(t)
-		if err := os.WriteFile(filepath.Join(w.Cwd, "go"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(w.Cwd, "go"), nil, 0o600))
 		run.waitsFor("cannot save the state")
 		d.MakeRoom(t)
 		finishes(t, w, s, run)

@@ -141,9 +141,7 @@ func orders(t *testing.T, s shop, overHTTP bool) (*world, examples.Scenario) {
 	w := newWorldWith(t, plainProgram).real(scenario, nil)
 	s.Folder = w.Cwd
 	doc, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	server := object{"command": os.Args[0], "env": object{shopVariable: string(doc)}}
 	if overHTTP {
 		at := httptest.NewServer(&s)
@@ -151,9 +149,7 @@ func orders(t *testing.T, s shop, overHTTP bool) (*world, examples.Scenario) {
 		server = object{"type": "http", "url": at.URL}
 	}
 	doc, err = json.Marshal(object{"mcpServers": object{"shop": server}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	scenario.ClaudeFlags = []string{"--allowedTools=mcp__shop", "--mcp-config=" + string(doc)}
 	return w, scenario
 }

@@ -24,9 +24,7 @@ func toCopy(t *testing.T) []string {
 func TestTheExamplesPageIsTrue(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../examples/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	page := string(text)
 	w := newWorld(t)
 	w.Cwd = shortFolder(t, "web")
@@ -35,19 +33,13 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 		w.plays(b, map[string]string{}, strings.NewReplacer(w.Cwd, "/home/you/web"))
 	}
 	folder, err := filepath.Abs("../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	play := newWorld(t)
 	bin := t.TempDir() // a claude that plays the example whose task file the page copies
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' stand-in mutation-testing \"$@\"\n", program)
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o700))
 	play.Env = append(play.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
-	if err := os.Symlink(folder, filepath.Join(play.Cwd, "examples")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(folder, filepath.Join(play.Cwd, "examples")))
 	commands := plainCommands(page)
 	for _, command := range commands {
 		name, isDemo := strings.CutPrefix(command, "claude-supervise run --demo ")
@@ -104,9 +96,7 @@ func TestTheReviewTakesAQuickAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w *world, id string){
 		"by file": func(w *world, id string) {
-			if err := os.WriteFile(filepath.Join(w.Home, ".claude/answers", id+".txt"), []byte("merge\n"), 0o600); err != nil {
-				w.t.Fatal(err)
-			}
+			noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude/answers", id+".txt"), []byte("merge\n"), 0o600))
 		},
 		"by command": func(w *world, id string) { w.must("answer", id, "merge") },
 	} {
@@ -167,8 +157,6 @@ func (w *world) quickSleep() (asleep, wake func()) {
 		}
 	}
 	return asleep, func() {
-		if err := os.WriteFile(over, []byte("\n"), 0o600); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, os.WriteFile(over, []byte("\n"), 0o600))
 	}
 }

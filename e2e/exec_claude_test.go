@@ -53,9 +53,7 @@ func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) 
 			s := load(t, "ask")
 			w := newWorld(t).real(s, nil)
 			bin := t.TempDir()
-			if err := os.Symlink(claude.Program(t), filepath.Join(bin, "claude")); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink(claude.Program(t), filepath.Join(bin, "claude")))
 			w.Env = append(w.Env, "PATH="+bin+":/usr/local/bin:/usr/bin:/bin")
 			w.agent = []string{"--exec", exec, s.Prompt}
 			w.answers(w.starts("--hold", "0"), "JWT")

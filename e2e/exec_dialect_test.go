@@ -178,9 +178,7 @@ func values(t *testing.T, object string) []string {
 	var all []string
 	for _, v := range parse[map[string]string](t, object) {
 		quoted, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		all = append(all, string(quoted))
 	}
 	return all

@@ -53,14 +53,10 @@ func (w *world) context() string {
 func TestAStateThatCannotBeUsedIsToldOfAndTheQuestionIsAskedAllTheSame(t *testing.T) {
 	t.Parallel()
 	outside, err := os.MkdirTemp("/var/tmp", "claude-supervise-e2e")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(outside) })
 	elsewhere := filepath.Join(outside, "state.json")
-	if err := os.WriteFile(elsewhere, []byte(skillState), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(elsewhere, []byte(skillState), 0o600))
 	t.Cleanup(func() { // after all of the cases
 		if text, err := os.ReadFile(elsewhere); err != nil || string(text) != skillState {
 			t.Errorf("what lies outside is changed: %s (%v)", text, err)
@@ -148,13 +144,9 @@ func TestTheStateOfTheMomentOfAskingIsKeptAndHandedBackShouldItBeGone(t *testing
 			switch c.then {
 			case "":
 			case "gone", "symlink":
-				if err := os.Remove(own); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Remove(own))
 				if c.then == "symlink" {
-					if err := os.Symlink(kept, own); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, os.Symlink(kept, own))
 				}
 			default:
 				w.put(own, c.then)

@@ -43,12 +43,8 @@ func (w *world) put(path, text string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.Cwd, path)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	noError(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // got gives what a file of this world's folder holds.
@@ -58,9 +54,7 @@ func (w *world) got(path string) string {
 		path = filepath.Join(w.Cwd, path)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return string(text)
 }
 
@@ -269,9 +263,7 @@ func TestWhatACommandPrintsIsMadeFitForATerminal(t *testing.T) {
 head -c 1000000 /dev/zero | tr '\0' x
 echo; report done`)
 	s := w.sit(nil, append([]string{"run", "--check", "off"}, w.agent...)...)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 const asksTheColour = `cat <<E

@@ -19,9 +19,7 @@ func (w *world) pending(id string) string {
 func (w *world) hasCheckpoint(path string) {
 	w.t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	c := parse[map[string]any](w.t, string(text))
 	for _, name := range []string{"workflow_id", "workflow_type", "current_step", "completed_steps", "pending_steps", "files",
 		"state_variables", "context", "next_action", "user_answer"} {
@@ -43,9 +41,7 @@ func (w *world) answerFile(id string) string {
 func (w *world) filed(folder string) []string {
 	w.t.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.Home, ".claude", folder))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -57,9 +53,7 @@ func (w *world) filed(folder string) []string {
 func (w *world) closed(id, answer, path string) {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.Home, ".claude", "questions", "answered", id+".json"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	q := parse[struct {
 		Question, Answer, Path string
 		AnsweredAt             string `json:"answered_at"`
@@ -69,9 +63,7 @@ func (w *world) closed(id, answer, path string) {
 		w.t.Errorf("answered/%s.json is %s", id, text)
 	}
 	log, err := os.ReadFile(filepath.Join(w.Home, ".claude", "audit", "questions.log"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	var lines []string
 	for line := range strings.Lines(string(log)) {
 		if strings.Contains(line, " | "+id+" | ") {
@@ -86,9 +78,7 @@ func (w *world) closed(id, answer, path string) {
 // puts puts an answer where a person would.
 func (w *world) puts(id, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.answerFile(id), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(w.answerFile(id), []byte(text), 0o600))
 }
 
 // asksThree starts a run that asks three questions at once, and gives them.
@@ -111,23 +101,17 @@ func (w *world) rejected(id string) (text string) {
 	for !strings.Contains(text, "rejected: ") { // it has its new name before the reason
 		waitFor(w.t, path)
 		found, err := os.ReadFile(path)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		text = string(found)
 	}
-	if err := os.Remove(path); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Remove(path))
 	return text
 }
 
 // succeeds waits for the end of a run.
 func (w *world) succeeds(run *supervised) {
 	w.t.Helper()
-	if code := run.wait(); code != 0 {
-		w.t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 }
 
 // Whatever channel a question comes by, it is a file in the document's shape, and a file answers it.
@@ -146,9 +130,7 @@ func TestEveryQuestionThatAnybodyMayAnswerIsAFile(t *testing.T) {
 				q := run.until("question").Question
 				waitFor(t, w.pending(q.ID))
 				text, err := os.ReadFile(w.pending(q.ID))
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				file := parse[struct {
 					Question   string
 					Options    []string
@@ -316,9 +298,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 			ids := []string{one, two, three}
 			told := map[string]string{}
 			for i, f := range files {
-				if err := f.put(w, w.answerFile(ids[i])); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, f.put(w, w.answerFile(ids[i])))
 			}
 			for range files {
 				file, why, _ := strings.Cut(run.waitsFor("is left alone: "), ": ")
@@ -333,9 +313,7 @@ func TestWhatIsNoAnswerFileIsLeftAlone(t *testing.T) {
 				t.Errorf("open are %+v", open)
 			}
 			for i, answer := range []string{"ledger", "8080", "quiet"} { // in its place, a good one
-				if err := os.Rename(w.answerFile(ids[i]), filepath.Join(t.TempDir(), "bad")); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.Rename(w.answerFile(ids[i]), filepath.Join(t.TempDir(), "bad")))
 				w.puts(ids[i], answer+"\n")
 			}
 			w.succeeds(run)
@@ -354,18 +332,14 @@ func TestAnAnswerFileThatIsBeingWrittenIsTakenWhole(t *testing.T) {
 	run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 	id := run.until("question").Question.ID
 	f, err := os.OpenFile(w.answerFile(id), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, part := range []string{"cl\xc3", "\xa9s", " USB\n"} {
 		if _, err := f.WriteString(part); err != nil {
 			t.Fatal(err)
 		}
 		w.must("questions") // meanwhile somebody looks
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Close())
 	w.succeeds(run)
 	w.written("auth.txt", "login by clés USB\n")
 }
@@ -412,9 +386,7 @@ func TestARunGoesOnWithoutFoldersThatCannotBeUsed(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
 			claude := filepath.Join(w.Home, ".claude")
-			if err := errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, errors.Join(os.Mkdir(claude, 0o700), spoil(w, claude)))
 			run := w.start("run", "--cwd", ".", "--demo", "ask", "--on-question", "ask")
 			said := run.waitsFor("cannot be used for questions and answers as files")
 			if !strings.HasSuffix(said, "; questions are answered in the other ways") {
@@ -469,9 +441,7 @@ func TestAQuestionThatNobodyNeedsAnsweredLeavesNoFile(t *testing.T) {
 	q := run.until("question").Question
 	waitFor(t, w.pending(q.ID))
 	w.must("stop", q.Run)
-	if code := run.wait(); code != 5 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(5)
 	if files := append(w.filed("questions/pending"), w.filed("questions/answered")...); len(files) > 0 {
 		t.Errorf("%q are left", files)
 	}

@@ -136,9 +136,7 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 		s := load(t, "ask")
 		w := newWorld(t).real(s, nil)
 		refuse, permit := refuses(w)
-		if code, _, stderr := w.run(w.runArgs(s, "--hold", "0", "--on-question", "park")...); code != 75 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
+		w.exits(75, w.runArgs(s, "--hold", "0", "--on-question", "park")...)
 		run := w.ps().ID
 		refuse()
 		w.must("answer", w.questions()[0].ID, "Sessions")
@@ -154,15 +152,11 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 	t.Run("a message in a turn", func(t *testing.T) {
 		t.Parallel()
 		s, err := examples.Parse([]byte(toldAtWork))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		w := newWorld(t).real(s, nil)
 		refuse, permit := refuses(w)
 		gate := filepath.Join(w.Cwd, "go")
-		if err := unix.Mkfifo(gate, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, unix.Mkfifo(gate, 0o600))
 		run := w.start(w.runArgs(s)...)
 		waitFor(t, filepath.Join(w.Cwd, "started"))
 		refuse()

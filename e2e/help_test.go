@@ -93,9 +93,7 @@ func TestALongTopicIsShownThroughThePagerOfThePerson(t *testing.T) {
 				cmd.Env = append(cmd.Env, strings.Replace(set, "PATH=LESS", "PATH="+w.Cwd, 1))
 			}
 			screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: c.rows, Cols: 80})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer func() { _ = screen.Close() }()
 			shown, _ := io.ReadAll(screen) // ends with EIO
 			seen := strings.ReplaceAll(string(shown), "\r\n", "\n")

@@ -41,15 +41,11 @@ func TestAHostileChildIsAnsweredAndItsRunGoesOn(t *testing.T) {
 		t.Errorf("%q are open", open)
 	}
 	w.must("answer", asked["Which way?"], "1")
-	if code := run.wait(); code != 0 {
-		t.Fatalf("exit %d: %s", code, run.stderr)
-	}
+	run.exits(0)
 
 	answers := map[string][]string{} // what the child was told, by request
 	heard, err := os.ReadFile(filepath.Join(w.Cwd, "heard"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line := range strings.Lines(string(heard)) {
 		var m struct {
 			Response struct {

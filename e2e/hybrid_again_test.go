@@ -68,9 +68,7 @@ var lostScripts = map[string]func(w *world, run *supervised, ask func()){
 	"when it had escalated": func(w *world, run *supervised, ask func()) {
 		ask()
 		q := run.until("question").Question
-		if err := os.WriteFile(filepath.Join(w.Cwd, "give-up"), nil, 0o600); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, os.WriteFile(filepath.Join(w.Cwd, "give-up"), nil, 0o600))
 		for w.questions()[0].Kind != "clarification" {
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -78,9 +76,7 @@ var lostScripts = map[string]func(w *world, run *supervised, ask func()){
 		w.must("answer", q.ID, "oauth")
 	},
 	"before anybody knows whose it is": func(w *world, run *supervised, ask func()) {
-		if err := run.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, run.cmd.Process.Signal(syscall.SIGSTOP))
 		ask()
 		for len(w.filed("questions/pending")) == 0 {
 			waitFor(w.t, filepath.Join(w.Cwd, "asked"))
@@ -110,17 +106,13 @@ func TestAScriptThatStartsOverIsGivenTheAnswerToTheFirst(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				puts := func(name, text string) {
-					if err := os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600))
 				}
 				puts("ask.sh", startsOver)
 				run := w.start(slices.Insert(args(w), 1, "--on-question", "ask")...)
 				waitFor(t, filepath.Join(w.Cwd, "begun"))
 				lost(w, run, func() { puts("let", "") })
-				if code, _, stderr := w.run("resume", w.ps().ID); code != 0 {
-					t.Errorf("exit %d\n%s", code, stderr)
-				}
+				w.exits(0, "resume", w.ps().ID)
 				w.written("got", "oauth\n")
 				if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {
 					t.Errorf("%q are left", left)

@@ -17,9 +17,7 @@ import (
 func document(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "signals", "testdata", "documents", "000-"+name+".sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +64,7 @@ esac`)
 echo > `+h.dir+`/asleep
 `+that)
 	for _, pipe := range []string{"asleep", "woken"} {
-		if err := syscall.Mkfifo(filepath.Join(h.dir, pipe), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Mkfifo(filepath.Join(h.dir, pipe), 0o600))
 	}
 	h.Env = append(h.Env, "PATH="+h.dir+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	return h
@@ -77,9 +73,7 @@ echo > `+h.dir+`/asleep
 // has puts a command where the scripts find it first.
 func (h *hybrid) has(name, script string) {
 	h.t.Helper()
-	if err := os.WriteFile(filepath.Join(h.dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	noError(h.t, os.WriteFile(filepath.Join(h.dir, name), []byte("#!/bin/bash\n"+script+"\n"), 0o700))
 }
 
 // id is that of the script's question.
@@ -101,9 +95,7 @@ func (h *hybrid) wake() {
 	if h.slow {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(h.dir, "woken"), []byte("\n"), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	noError(h.t, os.WriteFile(filepath.Join(h.dir, "woken"), []byte("\n"), 0o600))
 }
 
 // ledger is what the agent has written down under a name; empty if nothing.
@@ -150,14 +142,10 @@ func (h *hybrid) quickResponse() string {
 	script := document(h.t, "quick-response")
 	if h.ownWords {
 		text, err := os.ReadFile(script)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		noError(h.t, err)
 		script = filepath.Join(h.dir, "quick-response.sh")
 		said := strings.Replace(string(text), `"options":`, `"own_words": true, "options":`, 1)
-		if err := os.WriteFile(script, []byte(said), 0o600); err != nil {
-			h.t.Fatal(err)
-		}
+		noError(h.t, os.WriteFile(script, []byte(said), 0o600))
 	}
 	if h.sources {
 		return ". " + script
@@ -170,17 +158,13 @@ func (h *hybrid) scenario() string {
 	h.t.Helper()
 	call := func(before, name string) string {
 		script, err := os.ReadFile(document(h.t, name))
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		noError(h.t, err)
 		if h.sources && before == "" {
 			script = []byte(h.quickResponse())
 		}
 		input, err := json.Marshal(map[string]any{"command": before + string(script), "timeout": 600_000,
 			"description": name})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		noError(h.t, err)
 		return string(input)
 	}
 	return h.world.scenario(`
@@ -242,9 +226,7 @@ func (h *hybrid) goesOn(agent, path string) {
 		h.t.Errorf("the second script finds %q", found)
 	}
 	checkpoint, err := os.ReadFile(h.checkpoint())
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	noError(h.t, err)
 	kept := parse[map[string]any](h.t, string(checkpoint))
 	if kept["user_answer"] != "oauth" || kept["next_action"] != "implement_selected_auth_method" {
 		h.t.Errorf("the checkpoint is %s", checkpoint)

@@ -71,9 +71,7 @@ func TestTheHybridDocumentsScriptTakesAQuickAnswer(t *testing.T) {
 					})
 				}
 				h.wake()
-				if code := run.wait(); code != 0 {
-					t.Fatalf("exit %d\n%s", code, run.stderr)
-				}
+				run.exits(0)
 				log := h.must("logs", "--raw", h.ps().ID)
 				if !strings.Contains(log, "Quick response received: oauth") || strings.Contains(log, "User selected") {
 					t.Errorf("it says:\n%s", log)
@@ -129,9 +127,7 @@ func TestTheHybridDocumentsScriptIsAnsweredOnTheTerminalOfItsRun(t *testing.T) {
 	s.types("1\r")
 	waitFor(t, h.answerFile(h.id()))
 	h.wake()
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if told := h.ledger("told"); strings.Contains(told, "User selected") || strings.Count(told, "## YOUR TASK") != 1 {
 		t.Errorf("the agent was told:\n%s", told)
 	}
@@ -183,9 +179,7 @@ func TestAnEscalatedQuestionIsAnsweredByFile(t *testing.T) {
 				}
 				h.shell("", "-c", "echo 1 > "+h.answerFile(h.id()))
 				if lives {
-					if code := run.wait(); code != 0 {
-						t.Fatalf("exit %d\n%s", code, run.stderr)
-					}
+					run.exits(0)
 				} else {
 					h.must("resume", h.ps().ID)
 				}
@@ -211,9 +205,7 @@ func TestAnAnswerThatComesAfterTheScriptsLastLookIsSaidByThePrompt(t *testing.T)
 			answer(h, run.until("question").Question.ID)
 			waitFor(t, h.answerFile(h.id()))
 			h.wake()
-			if code := run.wait(); code != 0 {
-				t.Fatalf("exit %d\n%s", code, run.stderr)
-			}
+			run.exits(0)
 			h.goesOn("--exec", map[bool]string{true: "answer file", false: "`claude-supervise answer`"}[way == "by hand"])
 		})
 	}
@@ -233,15 +225,11 @@ func TestTheFirstAnswerThatTheScriptFindsStands(t *testing.T) {
 		t.Errorf("an answer that lies where the script looks is changed: exit %d\n%s", code, stderr)
 	}
 	h.wake()
-	if code := run.wait(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 	if log := h.must("logs", h.ps().ID); !strings.Contains(log, "Quick response received: oauth") {
 		t.Errorf("it says:\n%s", log)
 	}
-	if code, _, stderr := h.run("answer", question, "jwt"); code != 1 {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	h.exits(1, "answer", question, "jwt")
 	h.answered("`claude-supervise answer`")
 }
 
@@ -315,18 +303,14 @@ func TestTheQuestionOfAScriptThatIsStoppedIsWithdrawnAndItsFileRemoved(t *testin
 	w := newWorld(t)
 	run, q, file := w.quiet()
 	w.must("stop", q.Run)
-	if code := run.wait(); code != 5 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(5)
 	if open := w.questions(); len(open) > 0 || parse[questionView](t, w.must("show", q.ID, "--json")).State != "withdrawn" {
 		t.Errorf("open are %+v", open)
 	}
 	if left := append(w.filed("questions/pending"), w.filed("answers")...); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
-	if code, _, stderr := w.run("answer", file, "oauth"); code != 2 {
-		t.Errorf("exit %d\n%s", code, stderr)
-	}
+	w.exits(2, "answer", file, "oauth")
 }
 
 // An answer is put as the script knows it, or refused, wherever it is given: the script would take anything.
@@ -364,9 +348,7 @@ echo WORKFLOW_COMPLETE
 		waitFor(t, w.answerFile("w_q1"))
 		text, _ = os.ReadFile(w.answerFile("w_q1")) // it is replaced
 	}
-	if err := os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("\n"), 0o600))
 	w.succeeds(run)
 	w.written("got", "oauth\n")
 }
@@ -378,9 +360,7 @@ func TestAnEscalationWhoseFileIsGoneIsAskedAllTheSame(t *testing.T) {
 	run := h.start(append([]string{"run", "--on-question", "ask"}, h.exec()...)...)
 	h.asks()
 	run.until("question")
-	if err := os.Remove(h.pending(h.id())); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(h.pending(h.id())))
 	h.wake()
 	run.until("parked")
 	open := h.questions()

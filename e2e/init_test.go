@@ -27,9 +27,7 @@ func initialised(t *testing.T) (w *world, skill string) {
 func (w *world) holds(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.Cwd, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return string(text)
 }
 
@@ -83,9 +81,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	w := demoWorld(t)
 	mine := "# Mine\n\nA line of prose that is rather longer than a terminal of eighty columns is wide, as people write " +
 		"them.\n"
-	if err := os.WriteFile(filepath.Join(w.Cwd, "CLAUDE.md"), []byte(mine), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(w.Cwd, "CLAUDE.md"), []byte(mine), 0o640))
 	s := w.sit(nil, "init")
 	s.sees(`\+<!-- claude-supervise:begin -->`)
 	s.sees(`Change CLAUDE\.md\? \[y/N\] $`)
@@ -95,9 +91,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	s.sees("created .claude/skills/claude-supervise/SKILL.md")
 	s.sees("CLAUDE.md stays as it is")
 	s.sees("claude-answer stays as it is")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.written("CLAUDE.md", mine)
 	if _, err := os.Lstat(filepath.Join(w.Home, ".local/bin/claude-answer")); err == nil {
 		t.Error("it is linked all the same")
@@ -110,9 +104,7 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 	s.types("yes\r")
 	s.sees("changed CLAUDE.md")
 	s.sees("linked ~/.local/bin/claude-answer")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if text := w.holds("CLAUDE.md"); !strings.HasPrefix(text, mine+"\n<!-- claude-supervise:begin -->\n") {
 		t.Errorf("CLAUDE.md holds %q", text)
 	}
@@ -125,9 +117,7 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 	t.Parallel()
 	w, skill := initialised(t)
 	edited := strings.Replace(skill, "Never guess", "Always guess", 1)
-	if err := os.WriteFile(filepath.Join(w.Cwd, skillFile), []byte(edited), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(w.Cwd, skillFile), []byte(edited), 0o600))
 	s := w.sit(nil, "init", "--undo")
 	s.sees(`edits\s+would\s+be\s+lost:`)
 	s.sees("-In the background nobody reads what you write as you write it. Always guess")
@@ -135,17 +125,13 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 	s.types("n\r")
 	s.sees("SKILL.md stays as it is")
 	s.sees("removed CLAUDE.md")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.written(skillFile, edited)
 	s = w.sit(nil, "init", "--undo")
 	s.sees(`SKILL\.md\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("removed .claude/skills/claude-supervise/SKILL.md")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if left, err := os.ReadDir(w.Cwd); err != nil || len(left) != 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
@@ -155,21 +141,15 @@ func TestInitUndoesAnEditedTextOnlyWhenTold(t *testing.T) {
 func (w *world) asksByFile(id, question string) {
 	w.t.Helper()
 	dir := filepath.Join(w.Home, ".claude", "questions", "pending")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, id+".json"), []byte(question), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.MkdirAll(dir, 0o700))
+	noError(w.t, os.WriteFile(filepath.Join(dir, id+".json"), []byte(question), 0o600))
 }
 
 // sitAsAnswer is sit for the program under its other name.
 func (w *world) sitAsAnswer(args ...string) *screen {
 	w.t.Helper()
 	link := filepath.Join(w.t.TempDir(), "claude-answer")
-	if err := os.Symlink(w.Program, link); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Symlink(w.Program, link))
 	as, machine := *w, *w.Machine
 	as.Machine = &machine
 	as.Program = link
@@ -197,9 +177,7 @@ func TestClaudeAnswerAsksWhatIsOpenOneAfterTheOther(t *testing.T) {
 	s.sees("Nobody supervises " + run + `. Resume it in the background\? \[y/N\] $`)
 	s.types("y\r")
 	s.sees("continues in the background")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	answer, err := os.ReadFile(filepath.Join(w.Home, ".claude/answers/workflow_1729350000_q1.txt"))
 	if err != nil || string(answer) != "oauth\n" {
 		t.Errorf("the answer file holds %q (%v)", answer, err)
@@ -216,9 +194,7 @@ func TestClaudeAnswerLeftWithCtrlDAnswersNothing(t *testing.T) {
 	s.asked("Which way of login")
 	s.types("\x04")
 	s.sees("nothing was answered; all questions stay open")
-	if code := s.ends(); code != 1 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(1)
 	if open := w.questions(); len(open) != 1 {
 		t.Errorf("open are %+v", open)
 	}
@@ -237,7 +213,5 @@ func TestNothingThatAScriptAsksReachesTheTerminalRaw(t *testing.T) {
 	s.sees("--resume> $")
 	s.types("2\r")
 	s.sees(`\[--resume\] answered: blue`)
-	if code := s.ends(); code != 0 { // and looks at all that was shown
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0) // and looks at all that was shown
 }

@@ -52,31 +52,21 @@ func TestTheAgentOfAnInteractiveSessionHasWorkDoneInTheBackground(t *testing.T) 
 	w := newWorld(t)
 	w.must("init")
 	s, err := examples.Load(w.scenario(inTheBackground))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	api := messagesapi.Serve(s, nil)
 	t.Cleanup(api.Close)
 	cmd := exec.Command(program, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
 		"--permission-prompt-tool", "stdio")
 	cmd.Dir, cmd.Env = w.Cwd, append(claude.Environment(w.Home, api.URL), w.Env...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	say := func(doc map[string]any) {
 		line, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := stdin.Write(append(line, '\n')); err != nil {
 			t.Error(err)
 		}

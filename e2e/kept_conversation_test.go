@@ -25,9 +25,7 @@ func (w *world) ages(config string) {
 	err := filepath.WalkDir(filepath.Join(config, "projects"), func(path string, _ os.DirEntry, err error) error {
 		return errors.Join(err, os.Chtimes(path, old, old))
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 }
 
 // cleansUp starts another session of the same home, which removes old conversations, and waits until one is gone.
@@ -45,12 +43,8 @@ func (w *world) cleansUp(gone string) {
 			close(ended)
 		}
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := p.Send("9f9619ff-8b86-4011-b42d-00c04fc964f1", "OTHER"); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
+	noError(w.t, p.Send("9f9619ff-8b86-4011-b42d-00c04fc964f1", "OTHER"))
 	waitUntil(w.t, "the CLI has removed "+gone, func() bool {
 		_, err := os.Stat(gone)
 		return errors.Is(err, os.ErrNotExist)
@@ -113,13 +107,9 @@ func TestARunOutlivesTheCleanUpOfConversations(t *testing.T) {
 			run, q := leave(w)
 			session := w.ps().Agents[0].SessionID
 			transcript, err := cli.Transcript(w.Env, session)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			before, err := os.ReadFile(transcript)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			w.ages(config)
 			w.cleansUp(transcript)
 
@@ -163,8 +153,6 @@ func stateText(t *testing.T, w *world) string {
 		all.Write(data)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return all.String()
 }

@@ -136,9 +136,7 @@ func TestWhatIsTypedBeforeAQuestionExistsAnswersNothing(t *testing.T) {
 			agentsOn(t, strings.Replace(asksToRun, "- tools:\n",
 				`- tools: [{name: Read, input: {file_path: "{{cwd}}/go"}}]`+"\n      - tools:\n", 1),
 				func(t *testing.T, w *world, s examples.Scenario) {
-					if err := os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("go\n"), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, os.WriteFile(filepath.Join(w.Cwd, "go"), []byte("go\n"), 0o600))
 					tty := w.sit([]string{env}, w.runArgs(s, "--check", "off", "--hold", "forever")...)
 					tty.types("1\r1\rallow\r")
 					tty.sees("Allow Bash")
@@ -192,9 +190,7 @@ func TestWhatIsTypedAheadAnswersNoCommandsQuestion(t *testing.T) {
 	s.sees(`Resume it in the background\? \[y/N\] $`)
 	s.types("\r")
 	s.sees("The answer is kept")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if p := w.ps(); p.Status != "parked" {
 		t.Errorf("it is %s, though nobody said yes after it was asked\n%s", p.Status, s.seen)
 	}

@@ -80,9 +80,7 @@ func pruned(t *testing.T, k *blow) {
 	run.wait()
 	id := w.ps().ID
 	w.watches(k.at)
-	if code, _, stderr := w.run("prune", id); code != -1 {
-		t.Fatalf("it exits %d: %s", code, stderr)
-	}
+	w.exits(-1, "prune", id)
 	w.must("prune", "--older-than", "0s")
 	if r := w.theRun(); r != nil {
 		t.Errorf("run %s is still there", r.ID)
@@ -134,9 +132,7 @@ func packedMeanwhile(t *testing.T, k *blow) {
 	question := run.until("question").Question
 	here.watches(k.at)
 	file := filepath.Join(t.TempDir(), "run.tar.gz")
-	if code, _, stderr := here.run("pack", question.Run, "-o", file); code != -1 {
-		t.Fatalf("it exits %d: %s", code, stderr)
-	}
+	here.exits(-1, "pack", question.Run, "-o", file)
 	here.must("pack", question.Run, "-o", file)
 	there := newWorldWith(t, plainProgram).standIn(s)
 	there.must("unpack", file)

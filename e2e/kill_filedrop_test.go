@@ -110,9 +110,7 @@ func (w *world) commandTold(kills int) {
 	var conversation bytes.Buffer
 	for _, path := range w.transcripts() {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		conversation.Write(text)
 	}
 	_, came, said := strings.Cut(conversation.String(), told)
@@ -210,15 +208,11 @@ func (w *world) found(pattern string) map[string]string {
 		pattern = filepath.Join(w.Cwd, pattern)
 	}
 	paths, err := filepath.Glob(pattern)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	found := map[string]string{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		found[path] = string(text)
 	}
 	return found
@@ -252,9 +246,7 @@ func TestARunThatWaitsIsNotLeftBesideItsAnswerFile(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			run, question := w.park()
-			if err := os.WriteFile(filepath.Join(w.Home, ".claude/answers", question+".txt"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(w.Home, ".claude/answers", question+".txt"), []byte(text), 0o600))
 			_, _, stderr := w.run("resume", run)
 			if r := w.ps(); r.Status != status {
 				t.Errorf("it is %s: %s\n%s", r.Status, r.Reason, stderr)

@@ -41,9 +41,7 @@ func (w *world) inGit() {
 func (w *world) leftInWorktrees(int) {
 	w.t.Helper()
 	var d view.Details
-	if err := json.Unmarshal([]byte(w.must("show", w.ps().ID, "--json")), &d); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, json.Unmarshal([]byte(w.must("show", w.ps().ID, "--json")), &d))
 	states := map[checkpoints.WorktreeState]int{}
 	for _, tree := range d.Worktrees {
 		states[tree.State]++
@@ -72,13 +70,9 @@ func (w *world) leftInWorktrees(int) {
 func (w *world) pressedLongAgo() {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(w.Home, ".local/state/claude-supervise/state.db"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	_, err = db.Exec(
 		`UPDATE runs SET doc = json_set(doc, '$.pressure.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 hour'))
 		WHERE doc ->> '$.pressure' IS NOT NULL`)
-	if err := errors.Join(err, db.Close()); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, errors.Join(err, db.Close()))
 }

@@ -153,9 +153,7 @@ func (w *world) shortOfTime(program string) string {
 	w.put(path, `#!/bin/sh
 sed -u 's/"timeout":2000000/"timeout":2/g' | `+program+` "$@"
 `)
-	if err := os.Chmod(path, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Chmod(path, 0o700))
 	return path
 }
 
@@ -170,12 +168,8 @@ func TestASupervisorThatStandsStillLetsNothingPass(t *testing.T) {
 		t.Error("the call is made")
 	}
 	time.Sleep(3 * time.Second) // the turn ends by the time-out of its Stop hook
-	if err := run.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	if code := run.wait(); code != 6 {
-		t.Errorf("exit %d\n%s", code, run.stderr)
-	}
+	noError(t, run.cmd.Process.Signal(syscall.SIGCONT))
+	run.exits(6)
 	if w.made("made") {
 		t.Error("the call is made once it goes on")
 	}
@@ -197,9 +191,7 @@ func TestACallWhoseSupervisorIsKilledIsNotMade(t *testing.T) {
 		cmd.Dir, cmd.Env = w.Cwd, w.Env
 		in, _ := cmd.StdinPipe()
 		out, _ := cmd.StdoutPipe()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, cmd.Start())
 		to := json.NewEncoder(in)
 		_ = to.Encode(map[string]any{"type": "control_request", "request_id": "i", "request": map[string]any{
 			"subtype": "initialize", "hooks": cli.Hooks()}})

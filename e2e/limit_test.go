@@ -11,9 +11,7 @@ import (
 func TestALimitedRunGoesOnByItselfThoughItsSupervisorDied(t *testing.T) {
 	t.Parallel()
 	limit, err := os.ReadFile("../examples/scenarios/limit.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	agentsOn(t, strings.Replace(string(limit), "lasts: 2s", "lasts: 4s", 1),
 		func(t *testing.T, w *world, s examples.Scenario) {
 			run := w.start(w.runArgs(s, "--on-question", "park")...)

@@ -39,9 +39,7 @@ func TestAHundredQuestionsInARowHaveTheirAnswersAndMemoryStaysFlat(t *testing.T)
 		}
 		memory[i] = w.memory(run)
 		last = fmt.Sprintf("%08x", rand.Uint32())
-		if err := c.Answer(t.Context(), q.ID, client.Answer{Text: last, By: "test"}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Answer(t.Context(), q.ID, client.Answer{Text: last, By: "test"}))
 	}
 	if report := run.until("report"); report.Summary != "the last was "+last {
 		t.Errorf("it reports %q, and was told %q", report.Summary, last)
@@ -67,9 +65,7 @@ func TestTwentySubagentsThatAskAtOnceHaveEachItsOwnAnswer(t *testing.T) {
 	for _, n := range rand.Perm(subagents) {
 		names[n] = fmt.Sprintf("%08x", rand.Uint32())
 		id := asked[fmt.Sprintf("What is part %d called?", n)]
-		if err := c.Answer(t.Context(), id, client.Answer{Text: names[n], By: "test"}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.Answer(t.Context(), id, client.Answer{Text: names[n], By: "test"}))
 	}
 	w.endsWell(run)
 	log := w.must("logs", "--raw", w.ps().Agents[0].ID)
@@ -87,9 +83,7 @@ func (w *world) long(s examples.Scenario) []string {
 		w.real(s, nil)
 	} else {
 		text, err := yaml.Dump(s)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		s.Name = w.scenario(string(text))
 		w.standIn(s)
 	}
@@ -101,9 +95,7 @@ func (w *world) client() client.Client {
 	w.t.Helper()
 	dirs := checkpoints.Dirs{State: filepath.Join(w.Home, ".local", "state", "claude-supervise"), Runtime: w.t.TempDir()}
 	store, err := checkpoints.Open(dirs)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	client := client.Client{Dirs: dirs, Store: store}
 	w.t.Cleanup(func() {
 		if err := client.Close(); err != nil {
@@ -116,18 +108,14 @@ func (w *world) client() client.Client {
 func (w *world) memory(run *supervised) int64 {
 	w.t.Helper()
 	bytes, err := usage.Memory(run.cmd.Process.Pid)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return bytes
 }
 
 // endsWell waits for the end of a run, which must be a success in its first process.
 func (w *world) endsWell(run *supervised) {
 	w.t.Helper()
-	if code := run.wait(); code != 0 {
-		w.t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 	if n := w.ps().Agents[0].Launches; n != 1 {
 		w.t.Errorf("it took %d processes", n)
 	}

@@ -24,9 +24,7 @@ func (w *world) calls(script string, flags ...string) *supervised {
 	s := load(w.t, nestedCalls)
 	if w.API == nil {
 		path, err := filepath.Abs(nestedCalls)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		w.agent = []string{"--demo", path}
 	}
 	w.writes("call.sh", script)
@@ -39,18 +37,14 @@ func (w *world) calls(script string, flags ...string) *supervised {
 // writes puts a file into the folder to work in.
 func (w *world) writes(name, text string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600))
 }
 
 // reads gives a file of the folder to work in.
 func (w *world) reads(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.Cwd, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return string(text)
 }
 
@@ -63,9 +57,7 @@ func nested(name string) string {
 func (w *world) came(name string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	code, err := strconv.Atoi(strings.TrimSpace(w.reads(name + ".code")))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return code, w.reads(name + ".out"), w.reads(name + ".err")
 }
 
@@ -107,9 +99,7 @@ func TestRunsInsideAnAgentAreChildrenOfIt(t *testing.T) {
 	w.writes("task.yaml", "prompt: Count by a task file.\ncontext: the folder\nname: counter\n")
 	w.writes("deeper.sh", "claude-supervise run 'Count in the depth.'"+nested("deepest"))
 	w.writes("script.sh", "for i in 1 2 3; do claude-supervise run \"Count part $i.\" > part$i & done; wait\n")
-	if err := os.Mkdir(filepath.Join(w.Cwd, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(w.Cwd, "sub"), 0o700))
 	run := w.calls("claude-supervise run 'Count the files.'"+nested("plain")+
 		"claude-supervise run -f task.yaml --hold 1m --allow 'Bash(rm:*)' -- --verbose"+nested("file")+
 		"claude-supervise run Deeper"+nested("deeper")+

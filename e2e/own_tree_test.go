@@ -44,9 +44,7 @@ expect:
 func TestAnAgentReadsOfItsOwnRunUnaskedAndOfNoOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reads.yaml")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(readsScenario, "PROGRAM", program)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(strings.ReplaceAll(readsScenario, "PROGRAM", program)), 0o600))
 	agents(t, path, func(t *testing.T, w *world, _ examples.Scenario) {
 		elsewhere := t.TempDir()
 		if err := os.WriteFile(filepath.Join(elsewhere, "go"), nil, 0o600); err != nil { // what its work waits for

@@ -26,13 +26,9 @@ func (w *world) forged(run string, forge func(object)) string {
 	file := filepath.Join(w.t.TempDir(), "run.tar.gz")
 	w.must("pack", run, "-o", file)
 	packed, err := os.ReadFile(file)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	var out bytes.Buffer
 	zw := gzip.NewWriter(&out)
 	tw := tar.NewWriter(zw)
@@ -49,30 +45,22 @@ func (w *world) forged(run string, forge func(object)) string {
 			content = w.altered(content, forge)
 		}
 		h.Size, h.Format = int64(len(content)), tar.FormatUnknown
-		if err := tw.WriteHeader(h); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, tw.WriteHeader(h))
 		if _, err := tw.Write(content); err != nil {
 			w.t.Fatal(err)
 		}
 	}
-	if err := errors.Join(tw.Close(), zw.Close(), os.WriteFile(file, out.Bytes(), 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, errors.Join(tw.Close(), zw.Close(), os.WriteFile(file, out.Bytes(), 0o600)))
 	return file
 }
 
 func (w *world) altered(text []byte, forge func(object)) []byte {
 	w.t.Helper()
 	var doc object
-	if err := json.Unmarshal(text, &doc); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, json.Unmarshal(text, &doc))
 	forge(doc)
 	text, err := json.Marshal(doc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return text
 }
 
@@ -188,9 +176,7 @@ var packAttacks = map[string]func(doc object){
 func TestAForgedPackRunsNothing(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "pack", "attack.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, forge := range packAttacks {
 		if !sample.Has("pack "+name, 5) {
 			continue
@@ -201,9 +187,7 @@ func TestAForgedPackRunsNothing(t *testing.T) {
 			run, question := here.parked(load(t, path))
 			file := here.forged(run, forge)
 			there := here.elsewhere()
-			if err := os.RemoveAll(there.Cwd); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.RemoveAll(there.Cwd))
 			if code, out, errs := there.inParent("unpack", file, "--cwd", there.Cwd); code != 0 {
 				if !strings.Contains(errs, "pack file") {
 					t.Fatalf("it is refused, and not for the file: %s%s", out, errs)

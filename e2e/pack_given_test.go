@@ -11,9 +11,7 @@ import (
 func unpackedParked(t *testing.T, flags ...string) (there *world, run string) {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "pack", "given.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := load(t, path)
 	here := newWorld(t).real(s, nil)
 	here.put("Makefile", "test:\n\techo ran >> tested\n")

@@ -34,12 +34,8 @@ func (w *world) muddle() {
 	w.t.Helper()
 	write := func(name, text string, mode os.FileMode) {
 		path := filepath.Join(w.Cwd, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
+		noError(w.t, os.WriteFile(path, []byte(text), mode))
 	}
 	write("local", "committed here only\n", 0o600)
 	commitAll(w.t, w.Cwd, "local")
@@ -48,12 +44,8 @@ func (w *world) muddle() {
 	write("staged", "staged, then changed\r\n", 0o600)
 	write("deep/er/new", "new\x00\n", 0o600)
 	write("run", "#!/bin/sh\n", 0o700)
-	if err := os.Symlink("deep/er/new", filepath.Join(w.Cwd, "link")); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(w.Cwd, "README")); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Symlink("deep/er/new", filepath.Join(w.Cwd, "link")))
+	noError(w.t, os.Remove(filepath.Join(w.Cwd, "README")))
 }
 
 // state is all that git tells of a clone, and what its files hold.
@@ -89,9 +81,7 @@ func (w *world) elsewhere() *world {
 // eachThatMoves tells a story with the stand-in, which asks once, and with the real CLI, whose model asks twice.
 func eachThatMoves(t *testing.T, story func(t *testing.T, agent func(*world) (*world, examples.Scenario))) {
 	twice, err := examples.Load("testdata/ci/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	once := load(t, "ask")
 	eachAgent(t, map[string]func(*world) (*world, examples.Scenario){
 		"stand-in": func(w *world) (*world, examples.Scenario) { return w.standIn(once), once },
@@ -114,9 +104,7 @@ func TestARunGoesOnElsewhereWithItsConversationAndItsWork(t *testing.T) {
 		if got, want := there.state(), strings.ReplaceAll(here.state(), "?? "+run+".tar.gz\n", ""); got != want {
 			t.Errorf("the work is\n%s\nand was\n%s", got, want)
 		}
-		if err := os.RemoveAll(here.Home); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.RemoveAll(here.Home))
 		there.must("answer", question, "JWT")
 		code, stdout, stderr := there.run(append([]string{"resume", run, "--on-question", "park", "--"}, s.ClaudeFlags...)...)
 		if want := map[bool]int{false: 0, true: 75}[here.API != nil]; code != want {
@@ -145,9 +133,7 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	there := newWorld(t).standIn(s).inClone(origin)
 	canary := filepath.Join(t.TempDir(), "sang")
 	trap := filepath.Join(t.TempDir(), "trap")
-	if err := os.WriteFile(trap, []byte("#!/bin/sh\necho \"$0 $*\" >> '"+canary+"'\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(trap, []byte("#!/bin/sh\necho \"$0 $*\" >> '"+canary+"'\nexit 1\n"), 0o700))
 	here.muddle()
 	run, _ := here.parked(s)
 	for _, w := range []*world{here, there} {
@@ -178,14 +164,10 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 func arm(t *testing.T, dir, trap string) {
 	t.Helper()
 	hooks := filepath.Join(dir, ".git", "hooks")
-	if err := os.MkdirAll(hooks, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(hooks, 0o700))
 	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout",
 		"pre-commit", "fsmonitor-watchman"} {
-		if err := os.Symlink(trap, filepath.Join(hooks, hook)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(trap, filepath.Join(hooks, hook)))
 	}
 	config := "[core]\n\tfsmonitor = " + trap + "\n\tpager = " + trap + "\n\tsshCommand = " +
 		trap + "\n\talternateRefsCommand = " + trap +
@@ -200,14 +182,10 @@ func arm(t *testing.T, dir, trap string) {
 		filepath.Join(dir, ".git", "info", "attributes"): "* filter=trap diff=trap merge=trap\n",
 	} {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if _, err := f.WriteString(text); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, f.Close())
 	}
 }

@@ -67,9 +67,7 @@ func TestARunIsStartedInABrowser(t *testing.T) {
 func (w *world) asksAsClaude() *world {
 	w.t.Helper()
 	agent := filepath.Join(w.Home, "claude")
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in ask \"$@\"\n"), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in ask \"$@\"\n"), 0o700))
 	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
 	return w
 }
@@ -79,9 +77,7 @@ func (w *world) leave(run string) {
 	w.t.Helper()
 	runs := w.runs()
 	at := slices.IndexFunc(runs, func(v runView) bool { return v.ID == run })
-	if err := syscall.Kill(runs[at].SupervisorPID, syscall.SIGKILL); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, syscall.Kill(runs[at].SupervisorPID, syscall.SIGKILL))
 }
 
 // A run that is left goes on by a button. Its agent can be told something.

@@ -151,14 +151,10 @@ func TestTheServerIsKilledAndComesBackInABrowser(t *testing.T) {
 		t.Errorf("the draft is %q", draft)
 	}
 	database := filepath.Join(w.stateFolder(), "state.db")
-	if err := os.Rename(database, database+".away"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database, database+".away"))
 	b.until("document.querySelector('#problems').textContent.includes('put it back')")
 	b.check("database-gone")
-	if err := os.Rename(database+".away", database); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database+".away", database))
 	b.until("document.querySelector('#problems').textContent === ''")
 
 	// Without script all is done by forms, as well.

@@ -13,9 +13,7 @@ import (
 func TestNobodysPermissionPromptsAreRefusedAndDenyStillAsks(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("ask-user-question")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
 	args := w.runArgs(s, "--permissions", "deny", "--hold", "0", "--on-question", "park")
 	if code, _, said := w.run(append(args, "--permission-prompts", "none")...); code != 2 ||

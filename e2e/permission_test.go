@@ -12,9 +12,7 @@ import (
 func rulesScenario(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "rules.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return path
 }
 

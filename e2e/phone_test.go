@@ -66,9 +66,7 @@ func newNtfyServer(t *testing.T) *ntfyServer {
 func (a ntfyAction) press(t *testing.T, change func(*http.Request)) (status int, text string) {
 	t.Helper()
 	r, err := http.NewRequest(a.Method, a.URL, strings.NewReader(a.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, value := range a.Headers {
 		r.Header.Set(name, value)
 	}
@@ -76,14 +74,10 @@ func (a ntfyAction) press(t *testing.T, change func(*http.Request)) (status int,
 		change(r)
 	}
 	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = reply.Body.Close() }()
 	read, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return reply.StatusCode, string(read)
 }
 
@@ -91,20 +85,14 @@ func (a ntfyAction) press(t *testing.T, change func(*http.Request)) (status int,
 func (w *world) configure(text string) {
 	w.t.Helper()
 	dir := filepath.Join(w.Home, ".config", "claude-supervise")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.MkdirAll(dir, 0o700))
+	noError(w.t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(text), 0o600))
 }
 
 // withPhone has questions told by a server, with buttons that reach a page.
 func (w *world) withPhone(n *ntfyServer, page, more string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.Home, "token"), []byte(ntfyToken+"\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(filepath.Join(w.Home, "token"), []byte(ntfyToken+"\n"), 0o600))
 	w.configure("serve: {url: " + page + "}\nnotify:\n  ntfy: {url: " + n.URL + "/" + ntfyTopic +
 		", token_file: ~/token}\n" + more)
 }
@@ -219,9 +207,7 @@ func TestAQuestionIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	asked := <-n.published
 	journal := filepath.Join(w.Home, ".local/state/claude-supervise/runs", run, "notices")
 	waitForText(t, journal)
-	if err := syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL))
 	w.becomes("orphaned") // its lock goes with it
 	w.must("answer", asked.SequenceID, "Sessions")
 	w.must("resume", run)

@@ -41,9 +41,7 @@ func (w *world) watches(at func(pid int, p pass)) *lookout {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "points")
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.t.Cleanup(func() { _ = listener.Close() })
 	l := &lookout{at: at, count: map[int]map[string]int{}, lives: map[int]int{}}
 	go func() {
@@ -148,9 +146,7 @@ func (w *world) recorded(tl killScenario, s examples.Scenario) {
 		"#!/bin/sh\nexec 9>>%[1]q/agent.$CLAUDE_SUPERVISE_AGENT.lock\nflock -n 9 || echo two >> %[2]q\nexec %[3]s \"$@\"\n",
 		w.Home, w.twoAtOnce(), agent)
 	path := filepath.Join(w.Home, "claude")
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte(script), 0o700))
 	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+path)
 	w.agent = []string{s.Prompt}
 	if tl.agent != "" {
@@ -165,9 +161,7 @@ func absolute(t *testing.T, file string) string {
 		return file
 	}
 	path, err := filepath.Abs(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return path
 }
 

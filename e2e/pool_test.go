@@ -47,9 +47,7 @@ func (w *world) pooled(tasks int) []string {
 func (w *world) done(run string, tasks int) []supervisor.Row {
 	w.t.Helper()
 	var d view.Details
-	if err := json.Unmarshal([]byte(w.must("show", run, "--json")), &d); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, json.Unmarshal([]byte(w.must("show", run, "--json")), &d))
 	if d.Tasks == nil || len(d.Tasks.Rows) != tasks || d.Tasks.Counts["succeeded"] != tasks {
 		w.t.Fatalf("of %d tasks these have come to an end: %+v", tasks, d.Tasks)
 	}
@@ -87,9 +85,7 @@ func TestAPoolOfManyTasksIsDoneInOneRun(t *testing.T) {
 			early = last
 		}
 	}
-	if code := run.wait(); code != 0 {
-		t.Fatalf("it exits %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 	t.Log("\n" + early + "\n" + last)
 	w.done(run.seen[0].Run, tasks)
 	for _, a := range w.ps().Agents[1:] {
@@ -111,14 +107,10 @@ func TestAPoolOutlivesItsSupervisor(t *testing.T) {
 	for range tasks / 3 {
 		run.until("child_done")
 	}
-	if err := run.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, run.cmd.Process.Signal(syscall.SIGKILL))
 	run.wait()
 	again := w.start("resume", id)
-	if code := again.wait(); code != 0 {
-		t.Fatalf("it exits %d\n%s", code, again.stderr)
-	}
+	again.exits(0)
 	w.done(id, tasks)
 	more := 0
 	for _, a := range w.ps().Agents[1:] {

@@ -79,9 +79,7 @@ func TestAParkedPermissionNamesTheRuleThatLetsItThrough(t *testing.T) {
 				}
 				lacksNone(t, "the JSON", w.must("questions", "--json"), `"allow_rule":"`)
 				typed, err := exec.Command("sh", "-c", "printf '%s\\n' "+line[1]).Output()
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				flags := strings.SplitN(strings.TrimSuffix(string(typed), "\n"), "\n", 2)
 				code, _, stderr = w.run(w.runArgs(s, append([]string{"--check", "off", "--hold", "0"}, flags...)...)...)
 				if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); code != 0 || err != nil {

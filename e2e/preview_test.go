@@ -21,9 +21,7 @@ import (
 func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "hidden.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	const content = "echo done \"\x1b]0;\"; touch PWN; : \"\a\"\n"
 	// 2.1.329 itself refuses a command with control characters; those that it takes hide as well.
 	const bytes = "a\u200bb\u202ec\\x1b\u00a0\td\U000e0061"
@@ -96,9 +94,7 @@ func fitForATerminal(t *testing.T, what, shown string) {
 func (w *world) notifies() []string {
 	w.t.Helper()
 	w.put("notice", "#!/bin/sh\n{ printf '%s\\n' \"$@\"; cat; } >> '"+filepath.Join(w.Home, "notices")+"'\n")
-	if err := os.Chmod(filepath.Join(w.Cwd, "notice"), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Chmod(filepath.Join(w.Cwd, "notice"), 0o700))
 	return []string{"--notify", filepath.Join(w.Cwd, "notice")}
 }
 
@@ -121,9 +117,7 @@ func (w *world) keeps() map[string]string {
 func TestACallIsAskedAboutByWhatItDoesInAllPlaces(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "named.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !cli.ReleaseOf(cli.InstalledRelease(claude.Program(t))).Receipts {
 		t.Skip("this release has no Monitor and no Workflow, which came with 2.1.329") // e2e/claude plays all it has
 	}
@@ -160,9 +154,7 @@ func TestACallIsAskedAboutByWhatItDoesInAllPlaces(t *testing.T) {
 func TestNoChangeIsMadeOfAnotherFileThanWasShown(t *testing.T) {
 	t.Parallel()
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "meanwhile.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).real(load(t, path), nil)
 	w.put("list", "one\n")
 	run := w.starts()

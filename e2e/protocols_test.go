@@ -20,9 +20,7 @@ func TestTheProtocolTestingChecklist(t *testing.T) {
 		"delegation": (*checklist).delegation, "completion": (*checklist).completion,
 	} {
 		path, err := filepath.Abs(filepath.Join("testdata", "protocols", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Run(name, func(t *testing.T) {
 			agents(t, path, func(t *testing.T, w *world, s examples.Scenario) {
 				check(&checklist{world: w, t: t, scenario: s})
@@ -68,9 +66,7 @@ audit) [ -d node_modules ] && echo "found 0 vulnerabilities" || { echo "npm erro
 install) mkdir node_modules;;
 esac
 `
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte(npm), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
+	noError(c.t, os.WriteFile(filepath.Join(bin, "npm"), []byte(npm), 0o700))
 	c.Env = append(c.Env, "PATH="+bin+":"+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin")
 	run := c.parked()
 	blocker := parse[[]openQuestion](c.t, c.must("questions", "--json"))[0]
@@ -109,14 +105,10 @@ func (c *checklist) delegation() {
 // Test 4: a well-defined task, whose deliverables and success criteria its task file names.
 func (c *checklist) completion() {
 	task, err := filepath.Abs(filepath.Join("testdata", "protocols", "completion-task.yaml"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	noError(c.t, err)
 	for name, text := range map[string]string{"a.go": "package a // TODO: handle the error\n",
 		"b.go": "package b // TODO: name this\n"} {
-		if err := os.WriteFile(filepath.Join(c.Cwd, name), []byte(text), 0o600); err != nil {
-			c.t.Fatal(err)
-		}
+		noError(c.t, os.WriteFile(filepath.Join(c.Cwd, name), []byte(text), 0o600))
 	}
 	if c.agent[0] == "--demo" {
 		c.agent = append(c.agent, "-f", task)

@@ -120,15 +120,9 @@ func TestAPruneAndAResumeAtOnceLeaveTheRunWholeOrGone(t *testing.T) {
 	for round := range rounds {
 		w := newWorld(t)
 		agent := filepath.Join(w.Home, "claude")
-		if err := os.WriteFile(agent, []byte(mended), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if code, _, stderr := w.run("run", "--claude", agent, "Write a poem"); code != 1 {
-			t.Fatalf("exit %d\n%s", code, stderr)
-		}
-		if err := os.WriteFile(filepath.Join(w.Cwd, "mended"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(agent, []byte(mended), 0o700))
+		w.exits(1, "run", "--claude", agent, "Write a poem")
+		noError(t, os.WriteFile(filepath.Join(w.Cwd, "mended"), nil, 0o600))
 		id := w.ps().ID
 		resume := w.start("resume", id)
 		if round%4 == 0 {

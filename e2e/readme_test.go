@@ -29,9 +29,7 @@ func pages(t *testing.T) map[string]string {
 	texts := map[string]string{}
 	for _, path := range append(paths, "../README.md") {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		texts[strings.TrimPrefix(path, "../")] = string(text)
 	}
 	return texts
@@ -106,9 +104,7 @@ func (w *world) plays(b block, ids map[string]string, names *strings.Replacer) {
 // demosIn has demos make their folders in a short path that begins so, for the same reason as shortFolder.
 func (w *world) demosIn(path string) {
 	folder := fmt.Sprint(path, os.Getpid())
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.Mkdir(folder, 0o700))
 	w.t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	w.Env = append(w.Env, "TMPDIR="+folder)
 }
@@ -126,9 +122,7 @@ func looks(command string) bool {
 // shortFolder makes a folder with a short path, or the lines wrap elsewhere than on the page.
 func shortFolder(t *testing.T, name string) string {
 	dir, err := os.MkdirTemp("/tmp", name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -193,9 +187,7 @@ func (w *world) session(command string, tty bool, typed []string) string {
 	cmd = exec.Command("sh", "-c", command)
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 45, Cols: 80})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	defer func() { _ = screen.Close() }()
 	var seen strings.Builder
 	buffer := make([]byte, 4096)
@@ -211,9 +203,7 @@ func (w *world) session(command string, tty bool, typed []string) string {
 		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) {
 			break
 		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 	}
 	_ = cmd.Wait()
 	return strings.ReplaceAll(seen.String(), "\r\n", "\n")
@@ -256,9 +246,7 @@ func normal(output string) string {
 func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	lines := strings.Split(string(text), "\n")
 	if screen := strings.Join(lines[:45], "\n"); !strings.Contains(screen,
 		"$ claude-supervise run --demo subagent-asks") || !strings.Contains(screen, "succeeded") {
@@ -270,9 +258,7 @@ func TestTheReadmesFirstScreenShowsASession(t *testing.T) {
 func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 	t.Parallel()
 	repository, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var commands []string
 	for _, text := range pages(t) {
 		commands = append(commands, plainCommands(text)...)
@@ -437,14 +423,10 @@ func tellsItsEnd(t *testing.T, command string) {
 func TestTheMakeTargetsFilesAndTopicsThatAreNamedExist(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	texts := pages(t)
 	contributing, err := os.ReadFile("../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	texts["CONTRIBUTING.md"] = string(contributing)
 	named := 0
 	for page, text := range texts {

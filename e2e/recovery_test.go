@@ -89,9 +89,7 @@ func TestAKilledProcessLeavesItsQuestionAndTheAnswerRelaunchesIt(t *testing.T) {
 		run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
 		q := run.until("question").Question
 		p := w.becomes("waiting")
-		if err := syscall.Kill(p.Agents[0].PID, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(p.Agents[0].PID, syscall.SIGKILL))
 		run.until("parked")
 		w.must("answer", q.ID, answerTo(t, s, q.Question))
 		finishes(t, w, s, run)
@@ -122,9 +120,7 @@ func TestClaudesOwnLimitOfTurnsIsABudget(t *testing.T) {
 	s.ClaudeFlags = append([]string{"--max-turns", "1"}, s.ClaudeFlags...)
 	w := newWorld(t).real(s, nil)
 	run := w.start(w.runArgs(s)...)
-	if code := run.wait(); code != 4 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(4)
 	if p := w.ps(); p.Status != "failed" || !strings.Contains(p.Reason, "turns") {
 		t.Fatalf("ps says %s: %s", p.Status, p.Reason)
 	}
@@ -136,9 +132,7 @@ func TestAnInterruptSavesEverythingAndResumeGoesOn(t *testing.T) {
 		run := w.start(w.runArgs(s)...)
 		waitForText(t, filepath.Join(w.Cwd, "started.txt"))
 		run.interrupt()
-		if code := run.wait(); code != 130 {
-			t.Fatalf("exit %d\n%s", code, run.stderr)
-		}
+		run.exits(130)
 		p := w.ps()
 		if p.Status != "interrupted" || !strings.Contains(run.stderr.String(), "claude-supervise resume "+p.ID) {
 			t.Fatalf("ps says %s: %s\n%s", p.Status, p.Reason, run.stderr)
@@ -159,9 +153,7 @@ func TestAConversationThatIsGoneIsBegunAgainFromTheCheckpoint(t *testing.T) {
 func losesItsConversation(t *testing.T, w *world, s examples.Scenario) {
 	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "park")...)
 	q := run.until("question").Question
-	if code := run.wait(); code != 75 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(75)
 	w.forget()
 	w.must("answer", q.ID, answerTo(t, s, q.Question))
 	resumed := w.start("resume", q.Run)
@@ -276,9 +268,7 @@ func (w *world) conversation() (lines []string) {
 	w.t.Helper()
 	for _, path := range w.transcripts() {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		lines = slices.AppendSeq(lines, strings.Lines(string(text)))
 	}
 	return lines
@@ -293,9 +283,7 @@ func (w *world) transcripts() []string {
 			"claude-supervise/runs/*/claude/projects/*/*.jsonl",
 			"claude-supervise/runs/*/claude/projects/*/*/subagents/*.jsonl"} {
 			found, err := filepath.Glob(filepath.Join(root, pattern))
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			noError(w.t, err)
 			all = append(all, found...)
 		}
 	}
@@ -306,18 +294,12 @@ func (w *world) transcripts() []string {
 func (w *world) forget() {
 	w.t.Helper()
 	for _, path := range w.transcripts() {
-		if err := os.Remove(path); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, os.Remove(path))
 	}
 	kept, err := filepath.Glob(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/conversations"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	for _, folder := range kept {
-		if err := os.RemoveAll(folder); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, os.RemoveAll(folder))
 	}
 }
 

@@ -41,21 +41,15 @@ func TestRunsOfAnEarlierReleaseAreShownAsItShowedThem(t *testing.T) {
 func shownAsThen(t *testing.T, database string, packs []string, then string) {
 	w := newWorld(t)
 	state := filepath.Join(w.Home, ".local/state/claude-supervise")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "state.db"), unzipped(t, database), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(state, 0o700))
+	noError(t, os.WriteFile(filepath.Join(state, "state.db"), unzipped(t, database), 0o600))
 	there := newWorld(t)
 	for _, name := range packs {
 		pack := filepath.Join(there.Home, filepath.Base(name))
 		from := filepath.Join("../supervisor/pack/testdata", name)
 		if packed, err := os.ReadFile(from); err == nil {
 			err = os.WriteFile(pack, packed, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		} else if err := os.CopyFS(pack, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -67,13 +61,9 @@ func shownAsThen(t *testing.T, database string, packs []string, then string) {
 	there.showsAll(shown, "unpacked ")
 	if folder := os.Getenv("CLAUDE_SUPERVISE_UPDATE_RELEASE"); folder != "" { // with the program of that release
 		doc, err := json.Marshal(shown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		path := filepath.Join(folder, strings.TrimSuffix(filepath.Base(then), ".gz"))
-		if err := os.WriteFile(path, doc, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, doc, 0o600))
 	}
 	want := parse[map[string]any](t, string(unzipped(t, then)))
 	if diff := cmp.Diff(want, knownTo(want, shown), cmpopts.IgnoreMapEntries(func(key string, _ any) bool {
@@ -139,17 +129,11 @@ func (w *world) showsAll(shown map[string]any, prefix string) {
 func unzipped(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = f.Close() }()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	content, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return content
 }

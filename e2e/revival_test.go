@@ -137,9 +137,7 @@ func (w *world) revived(s examples.Scenario) {
 			Type    string
 			Message struct{ Content json.RawMessage }
 		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, json.Unmarshal([]byte(line), &l))
 		if l.Type == "user" && (strings.Contains(line, "A1: ") && strings.Contains(line, "had asked the person") ||
 			strings.Contains(line, `"text":"JWT"`)) {
 			said += strings.Count(line, "had asked the person") + strings.Count(line, `"text":"JWT"`)

@@ -58,9 +58,7 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 func releaseOf(t *testing.T) cli.Release {
 	t.Helper()
 	version, err := cli.Version(t.Context(), claude.Program(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return cli.ReleaseOf(version)
 }
 

@@ -45,9 +45,7 @@ func (w *world) seat(cmd *exec.Cmd, env []string) *screen {
 	s := &screen{t: w.t, cmd: cmd, more: make(chan struct{}, 1), gone: make(chan struct{})}
 	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm-256color", "ACCESSIBLE=1", "GORACE=atexit_sleep_ms=0"), env...)
 	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 80})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	s.tty = closable(w.t, tty)
 	go s.watch()
 	w.t.Cleanup(func() {
@@ -63,15 +61,9 @@ func (w *world) seat(cmd *exec.Cmd, env []string) *screen {
 func closable(t *testing.T, tty *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(tty.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.SetNonblock(fd, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, syscall.SetNonblock(fd, true))
+	noError(t, tty.Close())
 	return os.NewFile(uintptr(fd), tty.Name())
 }
 
@@ -168,6 +160,22 @@ func (s *screen) leaves() int {
 	}
 	<-s.gone
 	return s.cmd.ProcessState.ExitCode()
+}
+
+// exits waits for the command's end with an exit code.
+func (s *screen) exits(want int) {
+	s.t.Helper()
+	if code := s.ends(); code != want {
+		s.t.Fatalf("exit %d, want %d\n%s", code, want, s.seen)
+	}
+}
+
+// leavesWith is exits where questions are forms.
+func (s *screen) leavesWith(want int) {
+	s.t.Helper()
+	if code := s.leaves(); code != want {
+		s.t.Fatalf("exit %d, want %d\n%s", code, want, s.seen)
+	}
 }
 
 // ours are the sequences that the program itself may print on an able terminal: bold, faint, and back; erase the rest

@@ -24,17 +24,13 @@ type servedStream struct {
 func (p *servedPage) events(path, last string) *servedStream {
 	p.w.t.Helper()
 	r, err := http.NewRequestWithContext(p.w.t.Context(), http.MethodGet, p.address+path, nil)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
 	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	if reply.StatusCode != http.StatusOK {
 		p.w.t.Fatalf("%s gets %s", path, reply.Status)
 	}
@@ -117,9 +113,7 @@ func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 		}
 	}
 	database := w.Home + "/.local/state/claude-supervise/state.db"
-	if err := os.Rename(database, database+".away"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database, database+".away"))
 	problems(true)
 	for path, body := range map[string]string{
 		"GET /api/questions": "", "GET /api/runs": "", "GET /api/runs?ended=1": "", "GET /api/questions/" + q.ID: "",
@@ -141,9 +135,7 @@ func TestServeSaysThatTheDatabaseIsGone(t *testing.T) {
 	if _, err := os.Stat(database); err == nil {
 		t.Fatal("another database was made")
 	}
-	if err := os.Rename(database+".away", database); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(database+".away", database))
 	problems(false)
 	if status, text := p.send("POST", "/api/questions/"+q.ID+"/answer", `{"value": "1"}`); status != 200 {
 		t.Errorf("back again, an answer gets %d %s", status, text)

@@ -25,14 +25,10 @@ func TestServeOverTLS(t *testing.T) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for host, want := range map[string]int{"desk.example.org": 303, "127.0.0.1": 303, "evil.example.org": 421} {
 		r, err := http.NewRequest(http.MethodGet, "https://127.0.0.1"+port+"/?token="+p.token, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Host = host
 		reply, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		_ = reply.Body.Close()
 		if reply.StatusCode != want || reply.ProtoMajor != 2 {
 			t.Errorf("as %s it gets %d by %s", host, reply.StatusCode, reply.Proto)
@@ -43,18 +39,14 @@ func TestServeOverTLS(t *testing.T) {
 		}
 	}
 	reply, err := http.Get("http://127.0.0.1" + port + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = reply.Body.Close() }()
 	if text, _ := io.ReadAll(reply.Body); reply.StatusCode != 400 {
 		t.Errorf("without TLS it gets %d %s", reply.StatusCode, text)
 	}
 
 	key, err := os.ReadFile(filepath.Join(w.Cwd, "key.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w.put("old.pem", string(key))
 	w.certificate() // another
 	for _, key := range []string{"old.pem", "cert.pem"} {

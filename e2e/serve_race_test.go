@@ -96,13 +96,9 @@ func (w *world) places(p *servedPage, run *screen, question string, phone ntfyAc
 func TestOneOfAllPlacesWinsARaceForAnAnswer(t *testing.T) {
 	t.Parallel()
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_PLACES"), "2"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	seed, err := strconv.Atoi(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_SEED"), "1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w, n := newWorld(t), newNtfyServer(t)
 	p := w.serve("--listen", "127.0.0.1:0")
 	w.withPhone(n, p.address, "")

@@ -41,9 +41,7 @@ func (w *world) copies(run runView, question string, n int, mark string) (questi
 	w.t.Helper()
 	db := w.database()
 	tx, err := db.BeginTx(w.t.Context(), nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	const doc = `replace(replace(replace(doc, ?1, ?2), ?3, ?4), ?5, ?6)`
 	const all = ` AND ?2 || ?3 || ?4 || ?5 || ?6 <> ''`
 	for i := range n {
@@ -61,9 +59,7 @@ func (w *world) copies(run runView, question string, n int, mark string) (questi
 		}
 		questions = append(questions, "q-"+to)
 	}
-	if err := tx.Commit(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, tx.Commit())
 	return questions
 }
 
@@ -75,9 +71,7 @@ func (w *world) database() *sql.DB {
 	w.t.Helper()
 	path := filepath.Join(w.stateFolder(), "state.db")
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "mode=rw&_busy_timeout=10000"}).String())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -86,9 +80,7 @@ func (w *world) database() *sql.DB {
 func (p *servedPage) memory() int64 {
 	p.w.t.Helper()
 	bytes, err := usage.Memory(p.cmd.Process.Pid)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	return bytes
 }
 
@@ -96,9 +88,7 @@ func (p *servedPage) memory() int64 {
 func (p *servedPage) processor() time.Duration {
 	p.w.t.Helper()
 	used, err := usage.CPU(p.cmd.Process.Pid)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	return used
 }
 
@@ -126,9 +116,7 @@ func TestThePageAtScale(t *testing.T) {
 	p := w.serve("--listen", "127.0.0.1:0")
 
 	deaf, err := net.Dial("tcp", strings.TrimPrefix(p.address, "http://")) // listens, and reads nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = deaf.Close() }()
 	if _, err := fmt.Fprintf(deaf, "GET /live HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", p.token); err != nil {
 		t.Fatal(err)
@@ -205,18 +193,14 @@ func TestThePageAtScale(t *testing.T) {
 	db := w.database()
 	change := func(i int) {
 		tx, err := db.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for j := range n.inOne {
 			if _, err := tx.ExecContext(t.Context(), `UPDATE runs SET doc = json_set(doc, '$.reason', ?) WHERE id = ?`,
 				fmt.Sprintf("event %d.%d", i, j), fmt.Sprintf("r-o%05d", n.answers+j)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tx.Commit())
 		last := fmt.Sprintf("event %d.%d", i, n.inOne-1)
 		for _, reader := range readers {
 			for !strings.Contains(reader.next().data, last) {
@@ -240,9 +224,7 @@ func TestThePageAtScale(t *testing.T) {
 	var silent []net.Conn
 	for range n.halfOpen {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(p.address, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		silent = append(silent, conn)
 	}
 	began = time.Now()
@@ -261,27 +243,19 @@ func (w *world) pagesALog(p *servedPage, run runView, size int64) {
 	w.t.Helper()
 	path := filepath.Join(w.stateFolder(), "runs", run.ID, run.Agents[0].ID+".jsonl")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	log, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	defer func() { _ = log.Close() }()
 	text = bytes.Repeat(text, max(1, (1<<20)/len(text)))
 	written := int64(0)
 	for written < size {
 		n, err := log.Write(text)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		written += int64(n)
 	}
 	info, err := log.Stat()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	before, began := p.memory(), time.Now()
 	at := "/api/agents/" + run.Agents[0].ID + "/log?after="
 	type part struct {

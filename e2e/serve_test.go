@@ -41,21 +41,15 @@ func (w *world) serve(flags ...string) *servedPage {
 	p := &servedPage{w: w, cmd: w.Command(append([]string{"serve"}, flags...)...)}
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
+	noError(w.t, p.cmd.Start())
 	w.t.Cleanup(func() { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		w.t.Fatalf("no address is said: %v\n%s", err, p.stderr.String())
 	}
 	whole, err := url.Parse(strings.TrimSpace(line))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	p.address, p.token = whole.Scheme+"://"+whole.Host, whole.Query().Get("token")
 	return p
 }
@@ -69,19 +63,13 @@ func (p *servedPage) send(method, path, body string) (status int, text string) {
 func (p *servedPage) sendBy(client *http.Client, method, path, body string) (status int, text string) {
 	p.w.t.Helper()
 	r, err := http.NewRequest(method, p.address+path, strings.NewReader(body))
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	r.Header.Set("Authorization", "Bearer "+p.token)
 	reply, err := client.Do(r)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	defer func() { _ = reply.Body.Close() }()
 	read, err := io.ReadAll(reply.Body)
-	if err != nil {
-		p.w.t.Fatal(err)
-	}
+	noError(p.w.t, err)
 	return reply.StatusCode, string(read)
 }
 
@@ -194,17 +182,13 @@ func TestTheAddressLastsAndIsNobodyElses(t *testing.T) {
 		!strings.Contains(stderr, "is in use") {
 		t.Errorf("the port that is taken gets %d %s%s", code, stdout, stderr)
 	}
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.cmd.Process.Kill())
 	_ = p.cmd.Wait() // killed
 	again := w.serve("--listen", "127.0.0.1"+port)
 	if again.token != p.token || again.address != p.address {
 		t.Errorf("killed and started again, the address is %s, not %s", again.address, p.address)
 	}
-	if err := again.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, again.cmd.Process.Signal(syscall.SIGTERM))
 	if err := again.cmd.Wait(); err != nil {
 		t.Errorf("ended, it says %v\n%s", err, again.stderr.String())
 	}
@@ -219,9 +203,7 @@ func TestTheAddressLastsAndIsNobodyElses(t *testing.T) {
 	if status, _ := third.send("GET", "/", ""); status != 401 {
 		t.Errorf("the old token gets %d", status)
 	}
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(file, 0o644))
 	if code, stdout, stderr := w.run("serve", "--listen", "127.0.0.1:0"); code != 1 || stdout != "" || !strings.Contains(stderr, "--new-token") {
 		t.Errorf("a token that others may read gets %d %s%s", code, stdout, stderr)
 	}
@@ -257,31 +239,21 @@ func TestARunIsStartedByThePage(t *testing.T) {
 	s := load(t, "work")
 	w := newWorld(t)
 	agent := filepath.Join(w.Home, "claude")
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in work \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in work \"$@\"\n"), 0o700))
 	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
 	elsewhere := t.TempDir()
 	w.put("task.yaml", "prompt: |\n  "+strings.ReplaceAll(s.Prompt, "\n", "\n  ")+"\n")
 	w.put("bad.yaml", "prompts: x\n")
-	if err := os.Symlink(elsewhere, filepath.Join(w.Cwd, "link")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(elsewhere, filepath.Join(w.Cwd, "link")))
 	own := filepath.Join(w.Home, ".config", "claude-supervise")
-	if err := os.MkdirAll(own, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(own, "config.yaml"), []byte("serve: {folders: ["+w.Cwd+"]}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(own, 0o700))
+	noError(t, os.WriteFile(filepath.Join(own, "config.yaml"), []byte("serve: {folders: ["+w.Cwd+"]}\n"), 0o600))
 	p := w.serve("--listen", "127.0.0.1:0") // --folder goes before the config
 	start := func(key string, body map[string]string) (int, string) {
 		t.Helper()
 		text, _ := json.Marshal(body)
 		r, err := http.NewRequest(http.MethodPost, p.address+"/api/runs", bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		r.Header.Set("Authorization", "Bearer "+p.token)
 		if key != "" {
 			r.Header.Set("Idempotency-Key", key)
@@ -390,19 +362,13 @@ func servesAsShown(t *testing.T, command string) {
 func (w *world) certificate() *x509.CertPool {
 	w.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	of := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	made, err := x509.CreateCertificate(rand.Reader, of, of, key.Public(), key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made})
 	w.put("cert.pem", string(cert))
 	w.put("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))

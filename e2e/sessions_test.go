@@ -36,16 +36,10 @@ func (w *world) otherSession(s examples.Scenario) *otherSession {
 		"--verbose", "--replay-user-messages", "--allowedTools=Bash,SendMessage", "--permission-mode=default")
 	cmd.Dir, cmd.Env = w.Cwd, claude.Environment(w.Home, api.URL)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
+	noError(w.t, cmd.Start())
 	w.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	o := &otherSession{t: w.t, stdin: stdin, stdout: bufio.NewScanner(stdout)}
 	o.stdout.Buffer(nil, 16<<20)
@@ -57,9 +51,7 @@ func (o *otherSession) told(text string) {
 	o.t.Helper()
 	id := uuid.NewString()
 	line, err := json.Marshal(map[string]any{"type": "user", "uuid": id, "message": map[string]any{"role": "user", "content": text}})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	noError(o.t, err)
 	if _, err := o.stdin.Write(append(line, '\n')); err != nil {
 		o.t.Fatal(err)
 	}
@@ -69,9 +61,7 @@ func (o *otherSession) told(text string) {
 			UUID   string `json:"command_uuid"`
 			Socket string `json:"messaging_socket_path"`
 		}
-		if err := json.Unmarshal(o.stdout.Bytes(), &l); err != nil {
-			o.t.Fatal(err)
-		}
+		noError(o.t, json.Unmarshal(o.stdout.Bytes(), &l))
 		if l.Socket != "" {
 			o.socket = l.Socket
 		}

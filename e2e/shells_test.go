@@ -57,9 +57,7 @@ func (w *world) completed(s *screen, sh shell, line string) (files []string, see
 	seen = s.sees("read-23")
 	s.sees("ready> ")
 	entries, err := os.ReadDir(w.Cwd)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	for _, e := range entries {
 		files = append(files, e.Name())
 	}
@@ -90,18 +88,14 @@ expect: {status: parked, exit_code: 75}
 			} {
 				path := w.scenario(fmt.Sprintf(asks,
 					clarifies("\n  - question_id: Q1\n    text: Which one?\n    options: "+labels)))
-				if code, _, stderr := w.run("run", "--check", "off", "--on-question", "park", "--hold", "0", "--name", "$(touch PWN-n)"+labels[2:5], "--demo", path); code != 75 {
-					t.Fatalf("exit %d\n%s", code, stderr)
-				}
+				w.exits(75, "run", "--check", "off", "--on-question", "park", "--hold", "0", "--name", "$(touch PWN-n)"+labels[2:5], "--demo", path)
 			}
 			open := w.questions()
 			if len(open) != 5 {
 				t.Fatalf("%d questions are open", len(open))
 			}
 			for _, file := range []string{"x$(touch PWN-f)1", "x$(touch PWN-f)2", "y$(touch PWN-g)"} {
-				if err := os.WriteFile(filepath.Join(w.Cwd, file), nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(filepath.Join(w.Cwd, file), nil, 0o600))
 			}
 			s := w.sitIn(sh, "claude-supervise completion "+sh.name)
 			offered := ""
@@ -125,9 +119,7 @@ expect: {status: parked, exit_code: 75}
 		raw := filepath.Join(w.Home, "raw-labels")
 		script := "#!/bin/sh\n[ \"$1\" = __complete ] || exec claude-supervise \"$@\"\n" +
 			"printf '%s\\n' '$(touch PWN-a)1' '$(touch PWN-a)2' :4\n"
-		if err := os.WriteFile(raw, []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(raw, []byte(script), 0o700))
 		w.Env = append(w.Env, "PATH="+w.Home+":"+filepath.Dir(w.Program)+":/usr/local/bin:/usr/bin:/bin")
 		s := w.sitIn(shells[0], "raw-labels completion bash | sed s/claude-supervise/raw-labels/g")
 		if files, seen := w.completed(s, shells[0], "raw-labels answer q-1 "); !slices.Contains(files, "PWN-a") {

@@ -18,9 +18,7 @@ func TestARunIsTakenBackOntoTheMachineThatLostIt(t *testing.T) {
 				"\nelse report \"$CLAUDE_SUPERVISE_ANSWER\"; fi\n")
 			dir := t.TempDir()
 			link := filepath.Join(t.TempDir(), "link") // as it is known here; elsewhere it is known by its own name
-			if err := os.Symlink(dir, link); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink(dir, link))
 			var run *supervised
 			var id, first string
 			if how == "its supervisor was told" {

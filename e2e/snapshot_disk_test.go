@@ -23,9 +23,7 @@ func TestARunGoesOnWithoutSnapshotsWhereTheirDiskTakesNone(t *testing.T) {
 			run := w.start(w.runArgs(s, "--snapshots", dir, "--hold", "forever", "--on-question", "ask")...)
 			q := run.until("question").Question
 			if dir == readOnly {
-				if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 			}
 			_, doctor, _ := w.run("doctor")
 			lacksNone(t, "doctor", doctor, "BAD  snapshots  "+dir+" takes none of ", says)

@@ -36,9 +36,7 @@ questions:
 	id := here.ps().ID
 	there := here.elsewhere()
 	there.Cwd = filepath.Join(t.TempDir(), "there")
-	if err := os.Mkdir(there.Cwd, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(there.Cwd, 0o700))
 	typed := strings.NewReplacer("/mnt/snapshots", dir, "r-6mmto5w0", id)
 	lacksNone(t, "unpack", there.session(typed.Replace(unpacksASnapshot), false, nil), "It is taken over (epoch 2)")
 	there.must("answer", there.questions()[0].ID, "this one")

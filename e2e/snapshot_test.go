@@ -36,19 +36,13 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 		<-taken
 		id := here.ps().ID
 
-		if err := run.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.cmd.Process.Signal(syscall.SIGSTOP))
 		here.must("answer", question, "Sessions")
 		there := here.elsewhere()
 		there.Cwd = filepath.Join(t.TempDir(), "there")
-		if err := os.MkdirAll(there.Cwd, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(there.Cwd, 0o700))
 		lacksNone(t, "unpack", there.must("unpack", filepath.Join(dir, id)), "It is taken over (epoch 2)")
-		if err := run.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, run.cmd.Process.Signal(syscall.SIGCONT))
 
 		here.ends(run, 1)
 		var said strings.Builder
@@ -92,9 +86,7 @@ func TestAMachineThatComesBackLearnsThatItsRunGoesOnElsewhere(t *testing.T) {
 		"--on-question", "ask")
 	question := run.until("question").Question.ID
 	<-taken
-	if err := run.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, run.cmd.Process.Kill())
 	run.wait()
 	id := here.ps().ID
 	here.must("answer", question, "Sessions")
@@ -127,9 +119,7 @@ func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 	here.script("[ $n = 1 ] && { echo begun > begun; read go < fifo; echo more > more; }\n" +
 		asksIn(asksTheColour))
 	fifo := filepath.Join(here.Cwd, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(fifo, 0o600))
 	run := here.starts()
 	run.until("agent_started")
 	id := here.ps().ID
@@ -151,9 +141,7 @@ func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 	if _, err := os.Lstat(at("turn.tgz")); err == nil {
 		t.Error("it does not wait for the end of the turn")
 	}
-	if err := os.WriteFile(fifo, []byte("go\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(fifo, []byte("go\n"), 0o600))
 	question := run.until("question").Question.ID
 	turn.Wait()
 	if strings.Contains(told, "in the middle of a turn") {
@@ -172,9 +160,7 @@ func TestARunThatGoesOnIsPackedAtTheEndOfItsTurnOrAtOnce(t *testing.T) {
 func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("testdata/ci/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	asked, goes := make(chan struct{}, 64), make(chan struct{})
 	goOn := sync.OnceFunc(func() { close(goes) })
 	here := newWorld(t).real(s, func(messagesapi.Request) {
@@ -192,9 +178,7 @@ func TestARunOfTheRealCLIIsPackedAtOnceInTheMiddleOfATurn(t *testing.T) {
 	lacksNone(t, "pack --now", here.must("pack", id, "--now", "-o", file), id+" continues here", "in the middle of a turn")
 	there := here.elsewhere()
 	there.Cwd = filepath.Join(t.TempDir(), "there")
-	if err := os.MkdirAll(there.Cwd, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(there.Cwd, 0o700))
 	lacksNone(t, "unpack", there.must("unpack", file), "A turn of", "it is done again")
 
 	goOn()

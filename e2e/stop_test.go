@@ -242,9 +242,7 @@ func TestACommandThatIsNotLetRunIsToldOfAsSuch(t *testing.T) {
 	w := newWorld(t)
 	run, question := w.wantsCommand()
 	typing := w.sit(nil, "answer", question, "do not run it")
-	if code := typing.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, typing.seen)
-	}
+	typing.exits(0)
 	w.ends(run, 0)
 	if _, err := os.Stat(filepath.Join(w.Cwd, "ran")); err == nil {
 		t.Error("it has run")
@@ -263,9 +261,7 @@ func TestOnTheRunsOwnTerminalTheCommandIsAskedAboutNext(t *testing.T) {
 	s.sees("Run now, as you")
 	s.sees(`q-[a-z0-9]+> `) // the command itself holds a "> "
 	s.types("run\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.written("ran", "yes\n")
 	lacksNone(t, "the prompt", w.got("prompt.2"), "The person had `echo yes > ran` run: exit 0.")
 }
@@ -293,9 +289,7 @@ func (w *world) sayOnATerminal(question, value string) {
 	s := w.sit(nil, "answer", question, value)
 	s.sees(`Resume it in the background\? \[y/N\] `)
 	s.types("n\r")
-	if code := s.ends(); code != 0 {
-		w.t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 // With nobody to supervise the run, the command is asked about as soon as it goes on, and the run is parked again.

@@ -76,9 +76,7 @@ func TestOnATerminalAPersonIsRemindedOfAThinTaskOnceADay(t *testing.T) {
 		t.Error("the hint comes a second time")
 	}
 	yesterday := time.Now().Add(-25 * time.Hour)
-	if err := os.Chtimes(mark, yesterday, yesterday); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chtimes(mark, yesterday, yesterday))
 	if !reminded("Write a poem") {
 		t.Error("the hint does not come on the next day")
 	}
@@ -102,9 +100,7 @@ func TestARunInTheBackgroundIsAskedAboutBeforeItGoesThere(t *testing.T) {
 		s.sees(`(?s): .*\n> $`)
 		s.types(typed + "\r")
 	}
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	run := parse[[]runView](t, w.must("ps", "-a", "--json"))[0].ID
 	w.must("wait", run)
 	w.written("auth.txt", "login by JWT\n")
@@ -115,9 +111,7 @@ func TestOnATerminalTheFirstLinesSayHowToFollowAnswerAndStopTheRun(t *testing.T)
 	t.Parallel()
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask", "--answer", "login=JWT")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	run := parse[[]runView](t, w.must("ps", "-a", "--json"))[0].ID
 	first := strings.Join(rows(string(s.seen))[:4], "\n")
 	for _, told := range []string{"run " + run, "claude-supervise attach " + run, "answer, stop, ps"} {

@@ -102,17 +102,13 @@ const (
 func TestAParkedRunAndItsResumeAreOneTrace(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).standIn(s)
 	c := newCollector(t)
 	w.Env = append(w.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
 	env := w.Env
 	w.Env = append(slices.Clip(env), caller)
-	if code, _, stderr := w.run(w.runArgs(s, "--on-question", "park", "--hold", "0")...); code != 75 {
-		t.Fatalf("it exits %d\n%s", code, stderr)
-	}
+	w.exits(75, w.runArgs(s, "--on-question", "park", "--hold", "0")...)
 	if runs := c.named("run"); len(runs) > 0 {
 		t.Errorf("%+v was sent of a run that has not ended", runs)
 	}
@@ -146,9 +142,7 @@ func TestAParkedRunAndItsResumeAreOneTrace(t *testing.T) {
 func TestTheRealCLIsSpansStandBelowItsLaunch(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
 	c := newCollector(t)
 	w.Env = append(w.Env, caller, "CLAUDE_CODE_ENABLE_TELEMETRY=1", "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1",
@@ -173,13 +167,9 @@ func TestTheRealCLIsSpansStandBelowItsLaunch(t *testing.T) {
 func TestACollectorThatHangsChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	hangs, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = hangs.Close() }()
 	args := []string{"--quiet", "--answer", "way of login=JWT"}
 	w := newWorld(t).standIn(s)

@@ -32,18 +32,12 @@ func (w *world) sitInTmux() *pane {
 		w.t.Skip("tmux shows what is on the screen: ", err)
 	}
 	dir, err := os.MkdirTemp("", "tmux") // the path of a socket may have some hundred bytes only
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	p := &pane{t: w.t, socket: filepath.Join(dir, "s"), env: w.Env, more: make(chan struct{}, 1)}
 	written := filepath.Join(dir, "written")
-	if err := syscall.Mkfifo(written, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, syscall.Mkfifo(written, 0o600))
 	reader, err := os.OpenFile(written, os.O_RDWR, 0) // for writing too: it neither blocks nor ends before it is closed
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -65,9 +59,7 @@ func (w *world) sitInTmux() *pane {
 	})
 	// By itself the shell would switch the marks of a paste on and off at each of its prompts.
 	inputrc := filepath.Join(dir, "inputrc")
-	if err := os.WriteFile(inputrc, []byte("set enable-bracketed-paste off\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(inputrc, []byte("set enable-bracketed-paste off\n"), 0o600))
 	p.tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y",
 		"24", "-c", w.Cwd, "exec env 'PS1=$ ' INPUTRC="+inputrc+" bash --norc --noprofile")
 	p.tmux("set", "-g", "window-size", "manual")
@@ -254,9 +246,7 @@ Which way of login?
 	p.sees(`And when\?(.*\n)+❯(.*\n)+.*\? help$`)
 	p.keys("half an answ")
 	p.sees("❯ half an answ")
-	if err := syscall.Kill(w.ps().SupervisorPID, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Kill(w.ps().SupervisorPID, syscall.SIGTERM))
 	p.sees(`stays open. Answer it with: claude-supervise answer(.*\n)+  claude-supervise resume r-\w+\n\$$`)
 	p.sane("after a SIGTERM")
 	p.keys("echo here; cat", "Enter")

@@ -40,9 +40,7 @@ func TestTheAgentsSpansBelongToTheTraceThatStartedTheRun(t *testing.T) {
 	defer collector.Close()
 
 	s, err := examples.Load("ask")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	w := newWorld(t).real(s, func(messagesapi.Request) {})
 	w.Env = append(w.Env, "TRACEPARENT=00-"+trace+"-"+caller+"-01", "CLAUDE_CODE_ENABLE_TELEMETRY=1",
 		"CLAUDE_CODE_ENHANCED_TELEMETRY_BETA=1", "OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_PROTOCOL=http/json",

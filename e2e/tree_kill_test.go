@@ -127,13 +127,9 @@ func aTree(t *testing.T) (killScenario, examples.Scenario) {
 		Expect: examples.Expect{Status: "succeeded", Summary: "all is done",
 			Files: map[string]string{root.file(): root.written()}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	path := filepath.Join(t.TempDir(), "tree.yaml")
-	if err := os.WriteFile(path, doc, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, doc, 0o600))
 	return killScenario{scenario: path,
 			flags: []string{"--delegate", "auto", "--max-parallel", "6", "--hold", "forever", "--on-question", "ask"}},
 		load(t, path)
@@ -173,9 +169,7 @@ func TestATreeWhoseSupervisorIsKilledComesToTheSame(t *testing.T) {
 	number := func(variable string, otherwise int) int {
 		if text := os.Getenv(variable); text != "" {
 			n, err := strconv.Atoi(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return n
 		}
 		return otherwise

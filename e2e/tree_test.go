@@ -59,9 +59,7 @@ func (w *world) killsProcessOf(agent string) {
 	w.t.Helper()
 	for _, a := range w.ps().Agents {
 		if a.ID == agent && a.PID > 0 {
-			if err := syscall.Kill(a.PID, syscall.SIGKILL); err != nil {
-				w.t.Fatal(err)
-			}
+			noError(w.t, syscall.Kill(a.PID, syscall.SIGKILL))
 			return
 		}
 	}
@@ -107,9 +105,7 @@ func (w *world) toldOnceEach() {
 	seen, told := map[said]bool{}, map[said]int{}
 	for _, path := range w.transcripts() {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		noError(w.t, err)
 		for line := range strings.Lines(string(text)) {
 			var e struct {
 				Type, UUID string

@@ -43,9 +43,7 @@ func TestAQuestionOnTheTerminalTakesNumberLetterLabelAndOwnWords(t *testing.T) {
 			s.asked("Which way of login")
 			s.types(typed + "\r")
 			s.sees(`\] answered: ` + regexp.QuoteMeta(strings.Fields(want)[0]))
-			if code := s.ends(); code != 0 {
-				t.Fatalf("exit %d\n%s", code, s.seen)
-			}
+			s.exits(0)
 			w.written("auth.txt", "login by "+want+"\n")
 		})
 	}
@@ -61,9 +59,7 @@ func TestATaskFromAFileIsAskedAboutOnTheTerminal(t *testing.T) {
 	s := w.seat(cmd, nil)
 	s.asked(`Which way of login`)
 	s.types("2\r")
-	if code := s.ends(); code != 0 {
-		t.Errorf("exit %d:\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if got := w.reads("auth.txt"); !strings.HasPrefix(got, "login by Sessions\n") {
 		t.Errorf("auth.txt holds %q", got)
 	}
@@ -85,9 +81,7 @@ func TestAnAnswerOnTheTerminalMayHaveSeveralLines(t *testing.T) {
 			s.sees(`\.\.\. $`)
 			s.types(more)
 			s.sees(`\] answered: a token and a cookie`)
-			if code := s.ends(); code != 0 {
-				t.Fatalf("exit %d\n%s", code, s.seen)
-			}
+			s.exits(0)
 			q := parse[questionView](t, w.must("show", id, "--json"))
 			if q.Answer == nil || *q.Answer != "a token \nand a cookie" {
 				t.Errorf("the answer kept is %v", q.Answer)
@@ -110,9 +104,7 @@ func TestAnAnswerThatTheQuestionForbidsIsAskedForAgain(t *testing.T) {
 	s.sees("Ctrl-D +stops asking here")
 	s.sees(askedFor)
 	s.types("1\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 // asksForItsFile is played by a child that makes a file where it works, and asks for it.
@@ -150,9 +142,7 @@ func TestAPathOnTheTerminalIsLookedUpWhereItsAgentWorks(t *testing.T) {
 	s.sees(askedFor)
 	s.types("made.txt\r")
 	s.sees("it is made.txt")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 func TestAPathGivenInAdvanceIsLookedUpWhereItsAgentWorks(t *testing.T) {
@@ -185,9 +175,7 @@ func TestSeveralQuestionsAreAskedOneByOneAndOneCanGoBack(t *testing.T) {
 	s.types("8080\r")
 	s.asked("How much")
 	s.types("quiet\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.written("settings.txt", "name=journal\nport=8080\nlog=quiet\n")
 }
 
@@ -200,9 +188,7 @@ func TestAQuestionAnsweredElsewhereIsWithdrawnFromTheTerminal(t *testing.T) {
 	s.sees("JW")
 	w.must("answer", id, "2")
 	s.sees(id + `\] answered by .*claude-supervise answer.*: Sessions`)
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	w.written("auth.txt", "login by Sessions\n")
 }
 
@@ -220,9 +206,7 @@ func TestCtrlDLeavesTheQuestionOpenUntilEnter(t *testing.T) {
 	s.types("\r")
 	s.asked("Which way of login")
 	s.types("1\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
@@ -232,9 +216,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 	id := s.asked("Which way of login")
 	s.types("\x03")
 	s.sees("everything is saved \\(.*\\)\\s+To continue, run:\\s+  claude-supervise resume r-")
-	if code := s.ends(); code != 130 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(130)
 	run := w.ps()
 	if left := machine.Marked(run.ID); len(left) > 0 || run.SupervisorPID != 0 || len(run.OpenQuestions) != 1 {
 		t.Fatalf("processes %v are left, ps says %+v", left, run)
@@ -244,9 +226,7 @@ func TestCtrlCSavesAllAndSaysHowToGoOn(t *testing.T) {
 		t.Errorf("question %s became %s", id, asked)
 	}
 	again.types("1\r")
-	if code := again.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, again.seen)
-	}
+	again.exits(0)
 }
 
 // timeout, systemd and a shell's kill wake what they end: the question is not drawn again for that.
@@ -264,9 +244,7 @@ func TestWhoEndsARunFromOutsideHasNoQuestionDrawnAgain(t *testing.T) {
 			s := demoWorld(t).sit(c.env, "run", "--cwd", ".", "--demo", "ask")
 			s.sees(c.ready)
 			for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGCONT} {
-				if err := s.cmd.Process.Signal(sig); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.cmd.Process.Signal(sig))
 			}
 			<-s.gone
 			if rest := s.seen[s.read:]; bytes.Contains(rest, []byte(c.again)) {
@@ -303,9 +281,7 @@ func clarifies(questions string) string {
 func (w *world) scenario(text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "scenario.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, []byte(text), 0o600))
 	if _, err := examples.Load(path); err != nil {
 		w.t.Fatal(err)
 	}
@@ -324,9 +300,7 @@ func TestASecondCtrlCEndsAtOnceAndLeavesNoProcess(t *testing.T) {
 		seen = s.sees("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]|(everything is saved|was ended at once; .* is kept) \\(.*\\)\\s+To continue, run:")
 	}
 	s.sees("  claude-supervise resume r-")
-	if code := s.ends(); code != 130 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(130)
 	if left := machine.Marked(w.ps().ID); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
@@ -337,9 +311,7 @@ func TestATerminalThatIsClosedLosesNothing(t *testing.T) {
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask")
 	id := s.asked("Which way of login")
-	if err := s.tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.tty.Close())
 	if err := s.cmd.Wait(); s.cmd.ProcessState.ExitCode() != 130 {
 		t.Fatalf("%v\n%s", err, s.seen)
 	}
@@ -361,9 +333,7 @@ func TestADumbTerminalGetsPlainLines(t *testing.T) {
 			s := w.sit(env, "run", "--cwd", ".", "--demo", "ask")
 			s.asked("Which way of login")
 			s.types("1\r")
-			if code := s.ends(); code != 0 {
-				t.Fatalf("exit %d\n%s", code, s.seen)
-			}
+			s.exits(0)
 			if bytes.ContainsRune(s.seen, '\x1b') {
 				t.Errorf("it shows an escape sequence: %q", s.seen)
 			}
@@ -377,9 +347,7 @@ func TestNoColorLeavesOnlyTheStatusLine(t *testing.T) {
 	s := w.sit([]string{"NO_COLOR=1"}, "run", "--cwd", ".", "--demo", "ask")
 	s.asked("Which way of login")
 	s.types("1\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 	if colour := regexp.MustCompile(`\x1b\[[0-9;]*m`).Find(s.seen); colour != nil {
 		t.Errorf("it shows %q", colour)
 	}
@@ -390,9 +358,7 @@ func TestANarrowedTerminalGetsNarrowLines(t *testing.T) {
 	w := demoWorld(t)
 	s := w.sit(nil, "run", "--cwd", ".", "--demo", "ask")
 	s.asked("Which way of login")
-	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: 20, Cols: 40}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, pty.Setsize(s.tty, &pty.Winsize{Rows: 20, Cols: 40}))
 	s.types("\r") // shows the question again
 	shown := s.sees(askedFor)
 	for _, row := range rows(shown) {
@@ -401,9 +367,7 @@ func TestANarrowedTerminalGetsNarrowLines(t *testing.T) {
 		}
 	}
 	s.types("1\r")
-	if code := s.ends(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, s.seen)
-	}
+	s.exits(0)
 }
 
 // hostile says on every occasion what would take a terminal over: colours, the title, the clipboard (OSC 52), a cleared

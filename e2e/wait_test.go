@@ -43,9 +43,7 @@ func TestAPersonTakesTheirTimeAndBothCallsThatWaitedHaveTheirAnswers(t *testing.
 	after := spent(t, waiting)
 	for who, pid := range waiting {
 		memory, err := usage.Memory(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Logf("%s waited %v: %v of processor time, %d MiB", who, wait, after[who]-before[who], memory>>20)
 	}
 	said := strings.Split(w.must("logs", "--raw", agent.ID), "\n")[lines:]
@@ -55,9 +53,7 @@ func TestAPersonTakesTheirTimeAndBothCallsThatWaitedHaveTheirAnswers(t *testing.
 	for _, a := range s.Answers {
 		w.must("answer", asked[a.Answer], a.Answer)
 	}
-	if code := run.wait(); code != 0 {
-		t.Fatalf("exit %d\n%s", code, run.stderr)
-	}
+	run.exits(0)
 	if n := w.ps().Agents[0].Launches; n != 1 {
 		t.Errorf("it took %d processes", n)
 	}
@@ -89,9 +85,7 @@ func TestWaitOnATerminalSaysOnceThatARunAsks(t *testing.T) {
 func personTakes(t *testing.T) time.Duration {
 	t.Helper()
 	wait, err := time.ParseDuration(cmp.Or(os.Getenv("CLAUDE_SUPERVISE_TEST_WAIT"), "0s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return wait
 }
 

@@ -129,9 +129,7 @@ func (w *watched) narrow(columns int) {
 	w.mu.Lock()
 	w.narrowed[columns] = len(w.seen)
 	w.mu.Unlock()
-	if err := pty.Setsize(w.tty, &pty.Winsize{Rows: 40, Cols: uint16(columns)}); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, pty.Setsize(w.tty, &pty.Winsize{Rows: 40, Cols: uint16(columns)}))
 }
 
 func (w *watched) picture() string {
@@ -180,9 +178,7 @@ func (w *watched) leaves(before *term.State) int {
 	}
 	<-w.gone
 	after, err := term.GetState(int(w.tty.Fd()))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	if fmt.Sprint(after) != fmt.Sprint(before) {
 		w.t.Errorf("the terminal's mode was %v, and is %v", before, after)
 	}
@@ -192,9 +188,7 @@ func (w *watched) leaves(before *term.State) int {
 func (w *watched) mode() *term.State {
 	w.t.Helper()
 	mode, err := term.GetState(int(w.tty.Fd()))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return mode
 }
 
@@ -234,14 +228,10 @@ func TestAKeyOrCtrlCLeavesTheWatchWithSuccess(t *testing.T) {
 			s := w.watch("ps", "-w", "--tree")
 			// The mode is the terminal's own: it is read on both sides, and was not set before the start.
 			person, other, err := pty.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer func() { _ = person.Close(); _ = other.Close() }()
 			untouched, err := term.GetState(int(other.Fd()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			s.shows(`RUN, AGENT +STATUS .*\nr-\w+ +parked .*\n  a-\w+ +parked .*\n    asks q-\w+: .*\n` + listFoot)
 			s.types("what is no key")
 			s.types(key)
@@ -275,9 +265,7 @@ func TestWatchedRunsOnADumbTerminalArePrintedWhenTheyChange(t *testing.T) {
 func TestTheLogOnATerminalHoldsNothingThatItWouldObey(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	if code, _, stderr := w.run("run", "--demo", w.scenario(hostile), "--answer", "colour=red"); code != 0 {
-		t.Fatalf("exit %d\n%s", code, stderr)
-	}
+	w.exits(0, "run", "--demo", w.scenario(hostile), "--answer", "colour=red")
 	for _, args := range [][]string{{"logs"}, {"logs", "--raw"}, {"logs", "-f"}, {"logs", "-f", "--raw"}} {
 		s := w.watch(append(args, w.ps().ID)...)
 		if code := s.leaves(s.mode()); code != 0 {

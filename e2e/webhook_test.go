@@ -66,9 +66,7 @@ func newHook(t *testing.T, do func(w http.ResponseWriter, n int) (takes bool)) *
 // withHook has questions told by a receiver.
 func (w *world) withHook(h *hook) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.Home, "secret"), []byte(hookSecret+"\n"), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(filepath.Join(w.Home, "secret"), []byte(hookSecret+"\n"), 0o600))
 	w.configure("notify:\n  webhook: {url: " + h.URL + "/hook, secret_file: ~/secret}\n")
 }
 
@@ -126,9 +124,7 @@ func TestAWebhookIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	w.withHook(h)
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
 	asked := <-h.came
-	if err := syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL))
 	for w.ps().Status != "orphaned" { // its lock goes with it; each look is a process of its own
 	}
 	close(mended)

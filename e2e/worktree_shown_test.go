@@ -16,18 +16,12 @@ func TestAWorktreeThatTakesLongIsSaidOnTheTerminal(t *testing.T) {
 	w := demoWorld(t)
 	w.committed()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	slow := t.TempDir()
 	gate := filepath.Join(slow, "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(gate, 0o600))
 	script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' worktree add '*) read _ < %s;; esac\nexec %s \"$@\"\n", gate, git)
-	if err := os.WriteFile(filepath.Join(slow, "git"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(slow, "git"), []byte(script), 0o700))
 	path := ""
 	for _, v := range w.Env {
 		if after, is := strings.CutPrefix(v, "PATH="); is {
@@ -38,9 +32,7 @@ func TestAWorktreeThatTakesLongIsSaidOnTheTerminal(t *testing.T) {
 		"Find {item}", "--demo", w.scenario(asksForItsFile))
 	s.sees(`making the worktree of a-\w+ · 1s`)
 	open, err := os.OpenFile(gate, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if _, err := open.WriteString("continue\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -72,9 +72,7 @@ func newWorldWith(t *testing.T, program string) *world {
 func load(t *testing.T, name string) examples.Scenario {
 	t.Helper()
 	s, err := examples.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 
@@ -106,9 +104,7 @@ func (w *world) release(program string, s examples.Scenario, onRequest func(mess
 func (w *world) taskFile(s examples.Scenario) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "task.yaml")
-	if err := os.WriteFile(path, s.Task, 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, os.WriteFile(path, s.Task, 0o600))
 	return path
 }
 
@@ -126,18 +122,22 @@ func (w *world) runArgs(s examples.Scenario, flags ...string) []string {
 func (w *world) run(args ...string) (code int, stdout, stderr string) {
 	w.t.Helper()
 	code, stdout, stderr, err := w.Run(args...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	return code, stdout, stderr
 }
 
 // must runs a command that has to succeed, and gives its stdout.
 func (w *world) must(args ...string) string {
 	w.t.Helper()
+	return w.exits(0, args...)
+}
+
+// exits runs a command that has to end with an exit code, and gives its stdout.
+func (w *world) exits(want int, args ...string) string {
+	w.t.Helper()
 	code, stdout, stderr := w.run(args...)
-	if code != 0 {
-		w.t.Fatalf("%q exits %d:\n%s%s", args, code, stdout, stderr)
+	if code != want {
+		w.t.Fatalf("%q exits %d, want %d:\n%s%s", args, code, want, stdout, stderr)
 	}
 	return stdout
 }
@@ -201,9 +201,7 @@ func (w *world) start(args ...string) *supervised {
 	}
 	args = append(append(append([]string{}, args[:dash]...), "--json"), args[dash:]...)
 	run, err := machine.Start(w.Command(args...))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	s := &supervised{t: w.t, cmd: run.Cmd, events: make(chan event, 4096), stderr: &run.Stderr, ended: make(chan struct{})}
 	go s.read(run)
 	w.t.Cleanup(func() {
@@ -271,6 +269,14 @@ func (s *supervised) wait() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
+// exits reads the rest, and expects an exit code.
+func (s *supervised) exits(want int) {
+	s.t.Helper()
+	if code := s.wait(); code != want {
+		s.t.Fatalf("exit %d, want %d\n%s", code, want, s.stderr)
+	}
+}
+
 // kill9 kills the supervisor as a power cut would.
 func (s *supervised) kill9() {
 	s.t.Helper()
@@ -282,9 +288,7 @@ func (s *supervised) kill9() {
 
 func (s *supervised) interrupt() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, s.cmd.Process.Signal(syscall.SIGINT))
 }
 
 // count tells how many events of a type were seen.
@@ -317,13 +321,9 @@ func waitForFile(t *testing.T, path string, ready func(os.FileInfo) bool) {
 	t.Helper()
 	never := time.After(fileMost)
 	watch, err := fsnotify.NewWatcher()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = watch.Close() }()
-	if err := watch.Add(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, watch.Add(filepath.Dir(path)))
 	for {
 		if info, err := os.Stat(path); err == nil && ready(info) {
 			return
@@ -335,5 +335,13 @@ func waitForFile(t *testing.T, path string, ready func(os.FileInfo) bool) {
 		case <-never:
 			t.Fatalf("%s has not come in %v", path, fileMost)
 		}
+	}
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

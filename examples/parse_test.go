@@ -70,9 +70,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(minimal), "## YOUR TASK")
 	for _, file := range builtIn() {
 		data, err := files.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		noError(f, err)
 		if path.Base(file) == scenarioFile {
 			data = append([]byte("prompt: that of its task\n"), data...)
 		}

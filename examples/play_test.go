@@ -33,9 +33,7 @@ const cutOff = "[Tool call interrupted: the session ended before this call's res
 
 func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 	s, err := Parse([]byte(story))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	task := user("<reminder>", "Your agent id: a-7Qm2xK9fWb4T\n\n## YOUR TASK\n\ndo it")
 	for name, c := range map[string]struct {
 		conversation []Message
@@ -98,9 +96,7 @@ prompt: do it
 turns: [{when: "## YOUR TASK", replies: [{text: "{{A1}}, {{A2}} from {{state}}"}]}]
 expect: {status: succeeded}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, c := range map[string]struct{ told, want string }{
 		"a clarification": {"## CLARIFICATION RESPONSE\n\nQ1: Which?\nA1: x\n\nQ2: What?\nA2: y", "x, y from {{state}}"},
 		"awaiting": {"USER_INPUT_RESPONSE\n{\"q1\": \"x\"}\n\nContinue from state file: /w/a b.md\n\nq1: " +
@@ -134,9 +130,7 @@ turns:
     replies: [{text: "{{subagent1.task}} {{subagent1}}: {{subagent1.A1}}, {{subagent2.task}}: {{subagent2.A1}}"}]
 expect: {status: succeeded}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	task, asked := user("## YOUR TASK"), Message{Role: Assistant}
 	for name, c := range map[string]struct {
 		conversation []Message
@@ -169,9 +163,7 @@ expect: {status: succeeded}
 
 func TestPlaceholdersInAToolsInputAreFilledAndTheScenarioStaysAsItIs(t *testing.T) {
 	s, err := Parse([]byte(story))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	conversation := []Message{system("Working directory: /w"), user("a-7Qm2xK9fWb4T ## YOUR TASK"), said("first")}
 	want := map[string]any{"command": "cd /w", "list": []any{"a-7Qm2xK9fWb4T", 3}}
 	for range 2 { // a reply that was filled in place would be another one the second time
@@ -186,9 +178,7 @@ func TestPlaceholdersInAToolsInputAreFilledAndTheScenarioStaysAsItIs(t *testing.
 
 func TestWhereAScenarioHasNoReplyItSaysSo(t *testing.T) {
 	s, err := Parse([]byte(story))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, c := range map[string]struct {
 		conversation []Message
 		want         string
@@ -209,9 +199,7 @@ func TestWhereAScenarioHasNoReplyItSaysSo(t *testing.T) {
 
 func BenchmarkNext(b *testing.B) {
 	s, err := Load("ask")
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	for _, messages := range []int{4, 400} {
 		b.Run(fmt.Sprint(messages, "messages"), func(b *testing.B) {
 			conversation := []Message{user("Your agent id: a-7Qm2xK9fWb4T\n## YOUR TASK\n" + s.Prompt)}

@@ -79,9 +79,7 @@ func TestEveryBuiltInScenarioIsSound(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			s, err := Load(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if s.Name != name {
 				t.Errorf("its name is %q", s.Name)
 			}
@@ -128,9 +126,7 @@ func TestAScenarioIsFoundByNameOrFile(t *testing.T) {
 		t.Errorf("a path without .yaml gives %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(path, []byte(minimal), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(minimal), 0o600))
 	if s, err := Load(path); err != nil || s.Name != "mine" {
 		t.Errorf("the file gives %q, %v", s.Name, err)
 	}
@@ -151,13 +147,9 @@ func TestAScenarioWithoutAPromptHasThatOfTheTaskFileBesideIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, scenarioFile), []byte(c.scenario), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(dir, scenarioFile), []byte(c.scenario), 0o600))
 			if c.task != "" {
-				if err := os.WriteFile(filepath.Join(dir, taskFile), []byte(c.task), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(filepath.Join(dir, taskFile), []byte(c.task), 0o600))
 			}
 			s, err := Load(filepath.Join(dir, scenarioFile))
 			if c.problem != "" {
@@ -170,5 +162,13 @@ func TestAScenarioWithoutAPromptHasThatOfTheTaskFileBesideIt(t *testing.T) {
 				t.Errorf("its prompt is %q, its task %q, %v", s.Prompt, s.Task, err)
 			}
 		})
+	}
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

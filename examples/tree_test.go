@@ -61,9 +61,7 @@ func given(agent, above, task string) Message {
 
 func TestEachAgentOfATreeHasItsTurns(t *testing.T) {
 	s, err := Parse([]byte(family))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	root := given(parent, "the supervisor", "do it all")
 	draws := given(drawer, "agent "+parent, "Draw the pictures\n\n## CONTEXT\n\nAnother is to Write it")
 	writes := given(writer, "agent "+parent, "Write it, and Draw the pictures")
@@ -94,18 +92,14 @@ func TestEachAgentOfATreeHasItsTurns(t *testing.T) {
 
 func TestAChildThatTheScenarioDoesNotKnowDoesNotDoItsParentsWork(t *testing.T) {
 	s, err := Parse([]byte(family))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got := s.Next([]Message{given(writer, "agent "+parent, "Sing of it\nloudly")})
 	if want := `it has no child whose task begins as "Sing of it" does`; !strings.Contains(got.Text, want) ||
 		len(got.Tools) > 0 {
 		t.Errorf("it replies %+v, which does not say %q", got, want)
 	}
 	alone, err := Parse([]byte(story))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if got := alone.Next([]Message{given(writer, "agent "+parent, "Sing of it")}).Text; got != "first of "+
 		writer+" in {{cwd}}" {
 		t.Errorf("where the scenario has no children, each agent plays all of it, not %q", got)
@@ -114,9 +108,7 @@ func TestAChildThatTheScenarioDoesNotKnowDoesNotDoItsParentsWork(t *testing.T) {
 
 func TestATurnWaitsForAsManyChildrenAsItWants(t *testing.T) {
 	s, err := Parse([]byte(family))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	root := given(parent, "the supervisor", "do it all")
 	const both = "first succeeded: three of them; second failed: Outcome: succeeded Agent: a-000000000000"
 	for name, c := range map[string]struct {

@@ -18,9 +18,7 @@ import (
 func begin(b *testing.B) *Process {
 	b.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	begun := make(chan struct{})
 	p, err := Start(teller{}, Spec{
 		Path: exe, SessionID: uuid.NewString(), Extra: []string{childtest.PartVariable + "=polite"},
@@ -30,9 +28,7 @@ func begin(b *testing.B) *Process {
 			close(begun)
 		}
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	noError(b, err)
 	<-begun
 	return p
 }
@@ -114,9 +110,7 @@ func endAtOnce(all []*Process) {
 func spentByUs(b *testing.B) time.Duration {
 	b.Helper()
 	var spent unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &spent); err != nil {
-		b.Fatal(err)
-	}
+	noError(b, unix.Getrusage(unix.RUSAGE_SELF, &spent))
 	return time.Duration(spent.Utime.Nano() + spent.Stime.Nano())
 }
 

@@ -101,9 +101,7 @@ type run struct {
 func spec(t *testing.T, part string) Spec {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return Spec{
 		Path:   exe,
 		Extra:  []string{childtest.PartVariable + "=" + part},
@@ -117,9 +115,7 @@ func startAs(t *testing.T, agent Agent, s Spec) *run {
 	t.Helper()
 	r := &run{t: t, said: make(chan Message, 1000)}
 	p, err := Start(agent, s, func(m Message) { r.said <- m })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Process = p
 	p.Patience.Term = shortPatience
 	t.Cleanup(func() { p.End(context.Background(), Kill) })
@@ -213,4 +209,12 @@ func (t *telling) Close() {
 func (t *telling) Send(uuid, text string) error {
 	return json.NewEncoder(t.in).Encode(map[string]any{"type": "user", "uuid": uuid,
 		"message": map[string]any{"content": text}})
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -71,17 +71,11 @@ func TestCPUCountsWhateverBelongsToTheLaunch(t *testing.T) {
 	const ticks = 5 * time.Second / userHZ // lost in rounding, by a few processes
 	for _, who := range []string{"itself", "a child", "a stranger"} {
 		before, err := r.CPU()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Send("u", who); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, r.Send("u", who))
 		next[Text](r)
 		after, err := r.CPU()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if after-before < work-ticks {
 			t.Errorf("%s computed %v, counted are %v", who, work, after-before)
 		}
@@ -95,12 +89,8 @@ func TestCPUCountsWhateverBelongsToTheLaunch(t *testing.T) {
 func TestCPUDoesNotCountOthers(t *testing.T) {
 	r, other := start(t, spec(t, "polite")), start(t, spec(t, "computer"))
 	before, err := r.CPU()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Send("u", "a stranger"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, other.Send("u", "a stranger"))
 	next[Text](other)
 	if after, err := r.CPU(); err != nil || after-before >= work {
 		t.Errorf("%v, and then %v: %v", before, after, err)

@@ -12,13 +12,9 @@ import (
 
 func TestASweepSparesWhoSweeps(t *testing.T) {
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	parent, err := read(os.Getppid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := sweep{marker: Marker{Run: "r", Agent: "a"}, known: map[identity]bool{self.identity: true, parent.identity: true}}
 	found, err := s.members()
 	if err != nil || len(found) != 0 {
@@ -28,9 +24,7 @@ func TestASweepSparesWhoSweeps(t *testing.T) {
 
 func TestAliveKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !(identity{self.pid, self.start}).alive() {
 		t.Error("this process is not alive")
 	}
@@ -41,22 +35,16 @@ func TestAliveKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 
 func TestWaitingWithoutPidfdsIsTheSame(t *testing.T) {
 	cmd := childtest.Again("stubborn silent", nil, os.Environ())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	p, err := read(cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h := &handle{id: p.identity}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	if h.wait(done) {
 		t.Error("it has ended by itself")
 	}
-	if err := h.signal(unix.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, h.signal(unix.SIGKILL))
 	if !h.wait(context.Background()) {
 		t.Error("it was not waited for")
 	}

@@ -197,13 +197,9 @@ type life struct {
 func newLife(t *testing.T) life {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "life")
-	if err := unix.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, unix.Mkfifo(path, 0o600))
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() { unix.Close(fd) })
 	return life{t, path, fd}
 }
@@ -236,9 +232,7 @@ func (l life) poll(limit time.Duration) int16 {
 }
 
 func TestNoTrickOutlivesAnEnd(t *testing.T) {
-	if err := BecomeSubreaper(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, BecomeSubreaper())
 	end := func(how Ending) func(r *run) []Survivor {
 		return func(r *run) []Survivor { return r.End(context.Background(), how) }
 	}
@@ -252,9 +246,7 @@ func TestNoTrickOutlivesAnEnd(t *testing.T) {
 		{"stop", end(Stop), false},
 		{"kill", end(Kill), false},
 		{"after another's kill", func(r *run) []Survivor {
-			if err := syscall.Kill(r.PID(), syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, syscall.Kill(r.PID(), syscall.SIGKILL))
 			next[Exit](r)
 			return r.End(context.Background(), Finish)
 		}, true},
@@ -304,9 +296,7 @@ func (h heard) Write(b []byte) (int, error) {
 }
 
 func TestNoTrickOutlivesTheEndOfACommand(t *testing.T) {
-	if err := BecomeSubreaper(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, BecomeSubreaper())
 	for _, tr := range tricks {
 		t.Run(tr.name, func(t *testing.T) {
 			s, life := spec(t, "hostile command"), newLife(t)
@@ -332,19 +322,13 @@ func TestNoTrickOutlivesASweepAfterTheSupervisorWasKilled(t *testing.T) {
 			m := Marker{Run: "r-test", Agent: "a-" + uuid.NewString(), Launch: 1}
 			supervisor := childtest.Again("supervisor", nil, append(os.Environ(), "AGENT="+m.Agent, "TRICK="+tr.name, "FIFO="+life.path))
 			said, err := supervisor.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := supervisor.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
+			noError(t, supervisor.Start())
 			if _, err := said.Read(make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
 			life.await()
-			if err := supervisor.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, supervisor.Process.Kill())
 			_ = supervisor.Wait()
 			if !life.goesOn() {
 				t.Error("nothing is left to be swept")
@@ -381,9 +365,7 @@ func TestASweepFromInsideALaunchEndsTheRestOfIt(t *testing.T) {
 	s.Extra = append(s.Extra, "TRICK=a chain with all of these", "FIFO="+life.path)
 	r := start(t, s)
 	life.await()
-	if err := r.Send("u", "sweep"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Send("u", "sweep"))
 	if got := next[Text](r).Text; got != "still here" || life.goesOn() {
 		t.Errorf("said %q, and the trick goes on: %v", got, life.goesOn())
 	}

@@ -60,9 +60,7 @@ func TestOneLookStrikesForAllWhoHunt(t *testing.T) {
 	_, sparedLife := begin()
 	again := &hunt{tag: one.tag, seen: map[int]bool{}} // two end one launch
 	var q quarry
-	if err := q.look([]*hunt{one, other, again}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, q.look([]*hunt{one, other, again}))
 	for _, l := range []life{itsLife, othersLife} {
 		if l.poll(hangs)&unix.POLLHUP == 0 {
 			t.Error("it lives")

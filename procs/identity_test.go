@@ -15,9 +15,7 @@ func TestAProcessBeganBeforeItCameToItsOwnCode(t *testing.T) {
 	}
 	before := time.Now()
 	child := exec.Command("sleep", "60")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, child.Start())
 	after := time.Now()
 	p, err := read(child.Process.Pid)
 	if err != nil {

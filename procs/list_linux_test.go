@@ -18,9 +18,7 @@ func whileSeen(t *testing.T, s sights) {
 func entryOfSelf(t *testing.T) entry {
 	t.Helper()
 	entries, err := list()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	i := slices.IndexFunc(entries, func(e entry) bool { return e.pid == os.Getpid() })
 	if i < 0 {
 		t.Fatal("this process is not listed")
@@ -30,9 +28,7 @@ func entryOfSelf(t *testing.T) entry {
 
 func TestTheTableKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	own := entryOfSelf(t)
 	for _, c := range []struct {
 		name  string
@@ -48,9 +44,7 @@ func TestTheTableKnowsAProcessByMoreThanItsNumber(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			whileSeen(t, c.known)
 			all, err := table(self.start)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if found := slices.ContainsFunc(all, func(p process) bool { return p.identity == self.identity }); found != c.found {
 				t.Errorf("found: %v", found)
 			}
@@ -65,9 +59,7 @@ func TestALookLearnsWhenAllBegan(t *testing.T) {
 		t.Fatal(err)
 	}
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if one, known := seen.Load().of(entryOfSelf(t)); !known || one.start != self.start {
 		t.Errorf("this process is known (%v) to have begun at %d, not %d", known, one.start, self.start)
 	}
@@ -92,12 +84,8 @@ func TestARecordThatIsCutShortEndsTheListing(t *testing.T) {
 func TestAProcessThatShowsNoArgumentsIsNamed(t *testing.T) {
 	cmd := &exec.Cmd{Path: "/bin/cat", Args: []string{""}}
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, cmd.Start())
 	if got := commandLine(cmd.Process.Pid); got != "[cat]" {
 		t.Errorf("it is named %q", got)
 	}

@@ -85,9 +85,7 @@ func TestManyAtOnceShareALookThatSeesWhatWasThereWhenTheyAsked(t *testing.T) {
 // A look is shared by launches of different age, and each is told what is younger than it only.
 func TestASharedLookHidesWhatIsOlderThanALaunch(t *testing.T) {
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	all, err := table(self.start + 1)
 	if err != nil || slices.ContainsFunc(all, func(p process) bool { return p.identity == self.identity }) {
 		t.Errorf("what is older is in the table: %v", err)
@@ -104,9 +102,7 @@ func TestASharedLookHidesWhatIsOlderThanALaunch(t *testing.T) {
 		t.Error("this process is not a child of its parent")
 	}
 	parent, err := read(os.Getppid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	set := map[identity]bool{parent.identity: true}
 	if v.ties().addDescendants(set, self.start+1); set[self.identity] {
 		t.Error("what is older than the launch descends from it")

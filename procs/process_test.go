@@ -11,9 +11,7 @@ func TestAProgramThatCannotRunIsAStartError(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	for _, c := range []struct {

@@ -12,13 +12,9 @@ import (
 )
 
 func TestOnlyOrphansAreReaped(t *testing.T) {
-	if err := BecomeSubreaper(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, BecomeSubreaper())
 	ours := exec.Command("/bin/sh", "-c", "exit 3")
-	if err := ours.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ours.Start())
 	waitEnded(t, ours.Process.Pid)
 
 	r, relatives := family(t)
@@ -40,28 +36,20 @@ func TestOnlyOrphansAreReaped(t *testing.T) {
 func waitEnded(t *testing.T, pid int) {
 	t.Helper()
 	p, err := read(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	h, err := hold(p.identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer h.release()
 	h.wait(context.Background())
 }
 
 func TestOrphansAreReapedAfterALaunchThatHidThem(t *testing.T) {
-	if err := BecomeSubreaper(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, BecomeSubreaper())
 	r, relatives := family(t)
 	orphan := relatives[1]
 	r.reaping.Lock() // so the launch stays a zombie
 	for _, pid := range []int{r.PID(), orphan.pid} {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, syscall.Kill(pid, syscall.SIGKILL))
 		waitEnded(t, pid)
 	}
 	reapOrphans()
@@ -77,9 +65,7 @@ func TestOrphansAreReapedAfterALaunchThatHidThem(t *testing.T) {
 
 // While orphans die as fast as they can, everybody who waits for a child of their own is told how it ended.
 func TestWhoWaitsForAChildIsNotRobbedOfIt(t *testing.T) {
-	if err := BecomeSubreaper(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, BecomeSubreaper())
 	storm := spec(t, "hostile")
 	life := newLife(t)
 	storm.Extra = append(storm.Extra, "TRICK=a chain of sessions", "FIFO="+life.path)
@@ -124,9 +110,7 @@ func TestWhoWaitsForAChildIsNotRobbedOfIt(t *testing.T) {
 	r.End(context.Background(), Kill)
 	reapOrphans()
 	all, err := table(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, p := range all {
 		if p.parent == os.Getpid() && p.ended {
 			t.Errorf("process %d is still in the table", p.pid)

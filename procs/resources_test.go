@@ -52,9 +52,7 @@ func TestResourcesAreThoseOfAProcessAndItsDescendants(t *testing.T) {
 	}
 	tell := func(what string) {
 		t.Helper()
-		if err := r.Send("u", what); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Send("u", what))
 		next[Text](r)
 	}
 	tell("nothing") // before that it may have no memory yet

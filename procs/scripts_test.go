@@ -16,9 +16,7 @@ import (
 // What has ended shows an empty environment, as what was started with one does: it belongs where its parent does.
 func TestAProcessWithoutAnEnvironmentBelongsWhereTheOneAboveItDoes(t *testing.T) {
 	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ended.Run())
 	own := Lookup(os.Environ(), "PATH")
 	if env := environOf(process{identity: identity{pid: ended.Process.Pid}, parent: os.Getpid()}); Lookup(env, "PATH") != own {
 		t.Errorf("one that has ended has the environment %q", env)
@@ -28,23 +26,15 @@ func TestAProcessWithoutAnEnvironmentBelongsWhereTheOneAboveItDoes(t *testing.T)
 	}
 
 	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("read -r _ # a word of a script\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(script, []byte("read -r _ # a word of a script\n"), 0o600))
 	bare := exec.Command("/bin/bash", script)
 	bare.Env = []string{}
 	in, err := bare.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := bare.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	noError(t, bare.Start())
 	defer func() { _ = in.Close(); _ = bare.Wait() }() // it reads no line, and fails
 	found, err := Scripts("a word of a script")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !slices.ContainsFunc(found, func(s Script) bool { return s.Getenv("PATH") == own }) {
 		t.Errorf("found are %+v", found)
 	}
@@ -76,34 +66,22 @@ func TestAScriptThatIsOnlySourcedIsFound(t *testing.T) {
 			for file, text := range map[string]string{"ask.sh": waits + "# " + word, "main.sh": c.further + "\ntrue\n",
 				"lib/deep.sh": waits + "# " + word} {
 				path := filepath.Join(folder, file)
-				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				noError(t, os.WriteFile(path, []byte(text), 0o600))
 			}
 			shell := exec.Command("/bin/bash", c.args...)
 			shell.Dir, shell.Env = folder, []string{"HOME=" + folder, "PATH=/usr/bin:/bin"}
 			in, err := shell.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			out, err := shell.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := shell.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
+			noError(t, shell.Start())
 			defer func() { _ = in.Close(); _ = shell.Wait() }() // it reads no line, and fails
 			if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 				t.Fatalf("it does not ask: %v", err)
 			}
 			found, err := Scripts(word)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if !slices.ContainsFunc(found, func(s Script) bool { return s.Getenv("HOME") == folder }) {
 				t.Errorf("found are %+v", found)
 			}

@@ -32,9 +32,7 @@ func TestALookForALaunchLeavesOutWhatDescendsFromAnother(t *testing.T) {
 		}
 	}
 	self, err := read(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	got := seenBy(glance{of: one.Spec.Marker})
 	if !got[one.id] || !got[self.identity] || got[other.id] {
 		t.Errorf("of the launch asked for its process is seen: %v; this one: %v; of the other its process: %v",

@@ -11,9 +11,7 @@ import (
 // A machine that is busy enough lets any time pass between a deadline and the read that it is for.
 func TestWhatAProcessHasSaidIsReadHoweverLateWeAre(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer r.Close()
 	defer w.Close() // as if something that the process left behind held it open
 	const said = "the last words"

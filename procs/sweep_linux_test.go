@@ -18,15 +18,11 @@ func family(t *testing.T) (*run, []identity) {
 	t.Helper()
 	r := start(t, spec(t, "family"))
 	var pids []int
-	if err := json.Unmarshal([]byte(next[Text](r).Text), &pids); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(next[Text](r).Text), &pids))
 	var relatives []identity
 	for _, pid := range pids {
 		p, err := read(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		relatives = append(relatives, p.identity)
 	}
 	return r, relatives
@@ -78,12 +74,8 @@ func TestWhatIsKeptIsToldAndLives(t *testing.T) {
 			t.Errorf("relative %d is gone", i)
 		}
 		h, err := hold(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.signal(unix.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		noError(t, h.signal(unix.SIGKILL))
 		h.wait(context.Background())
 		h.release()
 	}

@@ -13,9 +13,7 @@ import (
 
 func TestATagIsPassedToTheLaunchOnly(t *testing.T) {
 	limit := func() (l unix.Rlimit) {
-		if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &l); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, unix.Getrlimit(unix.RLIMIT_RTTIME, &l))
 		return l
 	}
 	tag := spec(t, "").Marker.tag()
@@ -23,12 +21,8 @@ func TestATagIsPassedToTheLaunchOnly(t *testing.T) {
 	taken := tag.pass()
 	ours := childtest.Again("stubborn silent", nil, os.Environ())
 	launch := childtest.Again("stubborn silent", &syscall.SysProcAttr{Setsid: true}, os.Environ())
-	if err := ours.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := launch.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ours.Start())
+	noError(t, launch.Start())
 	taken()
 	if limit() != before {
 		t.Errorf("this process's limit was %v and is %v", before, limit())

@@ -139,9 +139,7 @@ func TestATestThatIsNotThereIsMissed(t *testing.T) {
 func conformanceTable(t *testing.T) []conforming {
 	t.Helper()
 	text, err := os.ReadFile("CONFORMANCE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var rows []conforming
 	for i, line := range strings.Split(string(text), "\n") {
 		line, ok := strings.CutPrefix(line, "| ")
@@ -180,15 +178,11 @@ func missingTest(t *testing.T, name string) string {
 	}
 	folder = filepath.Join("..", filepath.FromSlash(folder))
 	sources, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	declared, cased := false, false
 	for _, path := range sources {
 		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		declared = declared || bytes.Contains(source, []byte("\nfunc "+name+"("))
 		cased = cased || hasSub && (bytes.Contains(source, []byte(`"`+sub+`"`)) ||
 			bytes.Contains(source, []byte("`"+sub+"`")))
@@ -218,8 +212,14 @@ func isTestFile(t *testing.T, folder, name string) bool {
 			(base == name || strings.TrimSuffix(base, filepath.Ext(base)) == name)
 		return err
 	})
+	noError(t, err)
+	return found
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
 }

@@ -35,15 +35,11 @@ func corpus(t *testing.T, folder string) []sample {
 	t.Helper()
 	read := func(path string) string {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return filled(string(text))
 	}
 	paths, err := filepath.Glob("testdata/" + folder + "/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var samples []sample
 	for _, path := range paths {
 		name, kind, _ := strings.Cut(filepath.Base(path), ".")
@@ -136,9 +132,7 @@ func silent(t *testing.T, c Config, name string, all ways) bool {
 func unsaid(t *testing.T, name, text string) bool {
 	t.Helper()
 	content, err := json.Marshal(map[string]string{"file_path": "notes.md", "content": text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return silent(t, Config{AgentID: me}, name, ways{
 		"in a file that Bash shows": printed("cat notes.md", text),
 		"behind a pipe":             printed("./agent.sh | tail -n 100", text),

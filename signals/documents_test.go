@@ -9,9 +9,7 @@ import (
 func printedIn(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/documents/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(text)
 }
 

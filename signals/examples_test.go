@@ -23,13 +23,9 @@ func TestExamplesOfTheDocument(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			got, err := json.MarshalIndent(Scan(string(text), ""), "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			golden(t, strings.TrimSuffix(path, ".txt")+".json", string(got)+"\n")
 			fenced := "Here is what I need.\n\n```yaml\n" + string(text) + "```\n"
 			same(t, brief(Scan(fenced, "")), brief(Scan(string(text), "")))
@@ -40,14 +36,10 @@ func TestExamplesOfTheDocument(t *testing.T) {
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", path, diff)
 	}
@@ -57,15 +49,11 @@ func golden(t *testing.T, path, got string) {
 func texts(tb testing.TB) map[string]string {
 	tb.Helper()
 	paths, err := filepath.Glob("testdata/*/*.txt")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	all := make(map[string]string)
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		noError(tb, err)
 		all[path] = filled(string(text))
 	}
 	return all

@@ -65,9 +65,7 @@ func TestLintTellsInterleavedSubagentsApart(t *testing.T) {
 		cliInit, by("one", opens+"one"), by("two", opens+"two"), by("one", "[/STOP_WORK]"), by("two", "[/STOP_WORK]"),
 		cliEnd("done"),
 	}, "\n")), LintConfig{Agent: me})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var details []string
 	for _, sig := range found.Signals {
 		details = append(details, sig.Fields["details"])
@@ -252,9 +250,7 @@ func TestLintReadsTheToolsAsTheirBlocks(t *testing.T) {
 		cliCall("4", "mcp__supervise__send_message", `{"to":"a-2","text":"hello"}`),
 	}, "\n")
 	found, err := Lint(strings.NewReader(lines), LintConfig{Agent: me})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	same(t, found, Findings{
 		Problems: []Problem{},
 		Signals: []Found{
@@ -278,9 +274,7 @@ func TestLintReadsTheToolsAsTheirBlocks(t *testing.T) {
 // What the releases of the CLI print for one question, by AskUserQuestion and by a tool of the supervisor's.
 func TestLintOfWhatTheCLIPrints(t *testing.T) {
 	paths, err := filepath.Glob("../procs/claude/testdata/captures/*_ask_perm.ndjson")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	mcp, err := filepath.Glob("../procs/claude/testdata/captures/*_interrupt_mcp.ndjson")
 	if paths = append(paths, mcp...); err != nil || len(paths) != 8 {
 		t.Fatalf("%d captures, %v", len(paths), err)
@@ -288,14 +282,10 @@ func TestLintOfWhatTheCLIPrints(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			file, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			defer file.Close()
 			found, err := Lint(file, LintConfig{Agent: me})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if len(found.Problems) > 0 || len(found.Signals) != 1 || found.Signals[0].Dialect != Tool ||
 				len(found.Signals[0].Questions) != 1 {
 				t.Errorf("found %v", named(found))
@@ -307,9 +297,7 @@ func TestLintOfWhatTheCLIPrints(t *testing.T) {
 func TestTheEndOfAnOpenBlockIsToldByTheFilesLine(t *testing.T) {
 	file := cliInit + "\n" + cliText("1", "text\n"+strings.TrimSuffix(stop(me), "[/STOP_WORK]\n")) + "\n" + cliEnd("")
 	found, err := Lint(strings.NewReader(file), LintConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	same(t, found.Problems,
 		[]Problem{{Line: 2, Code: "unclosed", Message: "[STOP_WORK] is not closed: its end is taken to be line 2"}})
 }

@@ -26,9 +26,7 @@ var problemCodes = []string{
 func linted(tb testing.TB, file, agent string) []string {
 	tb.Helper()
 	found, err := Lint(strings.NewReader(file), LintConfig{Agent: agent})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return named(found)
 }
 
@@ -120,15 +118,11 @@ func TestLintNamesEachFault(t *testing.T) {
 func TestLintAsJSON(t *testing.T) {
 	encode := func(file string) string {
 		found, err := Lint(strings.NewReader(file), LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(found); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, enc.Encode(found))
 		return b.String()
 	}
 	same(t, encode(""), `{"signals":[],"problems":[]}`+"\n")
@@ -173,9 +167,7 @@ func TestLintReadsWhatTheReaderGives(t *testing.T) {
 		"stream": cliInit + "\n" + cliText("1", clarification)} {
 		t.Run(name, func(t *testing.T) {
 			whole, err := Lint(strings.NewReader(file), LintConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			byBytes, err := Lint(iotest.OneByteReader(strings.NewReader(file)), LintConfig{})
 			same(t, err, nil)
 			same(t, byBytes, whole)
@@ -201,9 +193,7 @@ func TestLintIsBounded(t *testing.T) {
 			b.WriteString(cliCall(strconv.Itoa(i), "mcp__supervise__report_progress", fmt.Sprintf(`{"step":"%d"}`, i)) + "\n")
 		}
 		found, err := Lint(strings.NewReader(b.String()), LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		same(t, len(found.Signals), maxFound)
 		same(t, len(found.Problems), 5)
 		same(t, found.Problems[0].Code, "truncated")
@@ -215,17 +205,13 @@ func TestLintIsBounded(t *testing.T) {
 			return cliCall(id, "mcp__supervise__report_progress", `{"step":"`+text+`"}`) + "\n"
 		}
 		file := step("1", "small") + step("2", strings.Repeat("x", 100)) + step("3", "little")
-		if err := l.stream(bufio.NewReader(strings.NewReader(file))); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.stream(bufio.NewReader(strings.NewReader(file))))
 		same(t, named(l.findings()), []string{"1-1 progress tool", "2 truncated", "3 truncated"})
 	})
 	t.Run("problems", func(t *testing.T) {
 		line := cliCall("1", "mcp__supervise__report_progress", `{}`) + "\n"
 		found, err := Lint(strings.NewReader(strings.Repeat(line, maxFound+5)), LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		same(t, len(found.Problems), maxFound)
 		same(t, found.Problems[maxFound-1].Code, "truncated")
 	})
@@ -233,9 +219,7 @@ func TestLintIsBounded(t *testing.T) {
 		long := io.MultiReader(strings.NewReader(cliInit+"\n"+`{"type":"assistant","x":"`),
 			io.LimitReader(endless{}, maxStreamLine), strings.NewReader("\"}\n"+cliText("1", stop(me))))
 		found, err := Lint(long, LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		same(t, named(found), []string{"3-3 stop_work block", "2 truncated"})
 	})
 	t.Run("calls without a result", func(t *testing.T) {
@@ -272,9 +256,7 @@ func FuzzLint(f *testing.F) {
 	f.Add(cliCall("c", "AskUserQuestion", `{"questions":[{"question":"Which?"}]}`))
 	f.Fuzz(func(t *testing.T, file string) {
 		found, err := Lint(strings.NewReader(file), LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		lines := strings.Count(file, "\n") + 1
 		for _, s := range found.Signals {
 			if s.Line < 1 || s.EndLine < s.Line || s.EndLine > lines {
@@ -289,9 +271,7 @@ func FuzzLint(f *testing.F) {
 		// A text says the same as a message of its own and as a conversation of one message.
 		inMessage := LintMessage(file, LintConfig{})
 		stream, err := Lint(strings.NewReader(cliText("1", file)), LintConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if len(stream.Signals) != len(inMessage.Signals) || len(stream.Problems) != len(inMessage.Problems) {
 			t.Errorf("as a text %v, as a message %v", named(inMessage), named(stream))
 		}

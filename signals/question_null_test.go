@@ -17,9 +17,7 @@ func TestAnOptionMayBeNull(t *testing.T) {
 		"- {label:, value: x, description: none}": "x",
 	} {
 		var doc yaml.Node
-		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, yaml.Unmarshal([]byte(text), &doc))
 		got := ""
 		for _, o := range readOptions(doc.Content[0]) {
 			got += " " + o.Label

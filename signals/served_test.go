@@ -176,9 +176,7 @@ func FuzzServed(f *testing.F) {
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		s := known[name]
 		schema, err := s.Resolve(nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		noError(f, err)
 		all = append(all, tool{name, schema})
 		for range 4 {
 			f.Add(uint8(len(all)-1), []byte(encoded(f, drawn(dice, s))))
@@ -208,9 +206,7 @@ func TestWhatFitsASchemaIsASignalWithoutFault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(3, 4))
 			schema, err := s.Resolve(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			for range 100 {
 				value := drawn(dice, s)
 				if err := schema.Validate(value); err != nil {
@@ -232,9 +228,7 @@ func TestWhatFitsASchemaIsASignalWithoutFault(t *testing.T) {
 func encoded(tb testing.TB, value any) json.RawMessage {
 	tb.Helper()
 	input, err := json.Marshal(value)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	noError(tb, err)
 	return input
 }
 

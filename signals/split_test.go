@@ -126,9 +126,7 @@ func inJSON(t *testing.T, s Signal) string {
 	t.Helper()
 	quoted := func(v any) string {
 		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return string(text)
 	}
 	var payload []string

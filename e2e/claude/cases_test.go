@@ -63,9 +63,7 @@ const (
 // pipes makes the named pipes by which a case and a command of the agent wait for each other.
 func (s *session) pipes() {
 	for _, name := range []string{"begun", "go"} {
-		if err := syscall.Mkfifo(filepath.Join(s.cwd, name), 0o600); err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, syscall.Mkfifo(filepath.Join(s.cwd, name), 0o600))
 	}
 }
 
@@ -78,9 +76,7 @@ func (s *session) begun() {
 
 // release lets the command end.
 func (s *session) release() {
-	if err := os.WriteFile(filepath.Join(s.cwd, "go"), []byte("\n"), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, os.WriteFile(filepath.Join(s.cwd, "go"), []byte("\n"), 0o600))
 }
 
 var bashIsAllowed = []string{"--allowedTools", "Bash"}

@@ -57,14 +57,10 @@ func onBoth(t *testing.T, name, scenario string, play func(*testing.T, *session)
 				s.kept()
 				got := s.logs.String()
 				if *update && a == realCLI {
-					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					noError(t, os.WriteFile(file, []byte(got), 0o644))
 				}
 				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
 				if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 					t.Errorf("%s (-written down +%s):\n%s", file, a, diff)
 				}

@@ -48,22 +48,16 @@ func (s *session) escalation(id, answer string) string {
 	checkpoint := s.document(path)
 	checkpoint["user_answer"] = answer
 	data, err := json.MarshalIndent(checkpoint, "", "  ")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	s.write(path, string(data))
-	if err := os.Remove(pending); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, os.Remove(pending))
 	return path
 }
 
 func (s *session) document(path string) map[string]any {
 	s.t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	var d map[string]any
 	if err := json.Unmarshal(data, &d); err != nil {
 		s.t.Fatalf("%s: %v", path, err)
@@ -73,7 +67,5 @@ func (s *session) document(path string) map[string]any {
 
 func (s *session) write(path, text string) {
 	s.t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, os.WriteFile(path, []byte(text), 0o600))
 }

@@ -21,9 +21,7 @@ const orders = `
 func shop(t *testing.T) []string {
 	t.Helper()
 	s, err := examples.Load("elicitation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return replaced(s.ClaudeFlags, ` *'\"cancel\"'*) exit 1;;`, "")
 }
 

@@ -24,9 +24,7 @@ func alone(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(examples.Names(), func(name string) bool {
 		s, err := examples.Load(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return s.Children != nil || slices.Contains(supervised, name)
 	})
 }
@@ -50,9 +48,7 @@ func (s *session) play() {
 // letsGo ends the wait of a command of the scenario.
 func (s *session) letsGo() {
 	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.cwd, "go"), nil, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, os.WriteFile(filepath.Join(s.cwd, "go"), nil, 0o600))
 }
 
 // accompany answers a process to its end.

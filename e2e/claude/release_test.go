@@ -39,9 +39,7 @@ func TestTheOldestReleaseDoesWhatProcsHoldsOfIt(t *testing.T) {
 func doesWhatProcsHoldsOfIt(t *testing.T, path string) {
 	t.Helper()
 	version, err := cli.Version(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	known := cli.ReleaseOf(version)
 	if !known.Measured {
 		t.Fatalf("procs knows no release %s: let it have one, and this test tells what it does", version)
@@ -382,9 +380,7 @@ func (tr *trial) say(text string) {
 
 func (tr *trial) must(err error) {
 	tr.t.Helper()
-	if err != nil {
-		tr.t.Fatal(err)
-	}
+	noError(tr.t, err)
 }
 
 // requested counts a text in the request that has it most often.

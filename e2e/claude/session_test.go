@@ -54,24 +54,18 @@ type session struct {
 func newSession(t *testing.T, a agent, scenario string) *session {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := &session{
 		t: t, agent: a, source: scenario, logs: newLogs(), id: uuid.NewString(),
 		home: filepath.Join(dir, "home"), cwd: filepath.Join(dir, "work"),
 	}
 	for _, d := range []string{s.home, s.cwd} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(d, 0o700))
 	}
 	if strings.Contains(scenario, "\n") {
 		s.source = filepath.Join(dir, "scenario.yaml")
 		text := "name: case\nabout: a case\nprompt: do it\nexpect: {status: succeeded}\nturns:\n" + scenario
-		if err := os.WriteFile(s.source, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(s.source, []byte(text), 0o600))
 	}
 	if s.scenario, err = examples.Load(s.source); err != nil {
 		t.Fatal(err)
@@ -132,15 +126,11 @@ func (s *session) start(flags ...string) *process {
 		s.t.Fatal(err)
 	}
 	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	p.stdout = bufio.NewReaderSize(stdout, 1<<20)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := p.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, p.cmd.Start())
 	s.process = p
 	s.t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 	return p
@@ -196,9 +186,7 @@ func (s *session) signal(sig syscall.Signal) {
 
 func (p *process) send(doc map[string]any) {
 	data, err := json.Marshal(doc)
-	if err != nil {
-		p.s.t.Fatal(err)
-	}
+	noError(p.s.t, err)
 	p.raw(string(data))
 }
 
@@ -331,4 +319,12 @@ func (p *process) leave() {
 func (p *process) close() {
 	p.closed = true
 	_ = p.stdin.Close()
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -19,9 +19,7 @@ import (
 func TestEverySettingOfTheReleaseIsDecidedAbout(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile(filepath.Join("..", "..", "supervisor", "permission", "testdata", "settings.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	decided := map[string]bool{}
 	for line := range strings.Lines(string(list)) {
 		if !strings.HasPrefix(line, "#") {
@@ -31,9 +29,7 @@ func TestEverySettingOfTheReleaseIsDecidedAbout(t *testing.T) {
 		}
 	}
 	pinned, err := os.ReadFile("package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if version := cli.InstalledRelease(Program(t)); !bytes.Contains(pinned, []byte(`"`+version+`"`)) {
 		t.Skipf("%s is not the pinned release", version)
 	}
@@ -54,18 +50,12 @@ func TestEverySettingOfTheReleaseIsDecidedAbout(t *testing.T) {
 func settingsOf(t *testing.T, program string) map[string]bool {
 	t.Helper()
 	file, err := os.Open(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	code, err := unix.Mmap(int(file.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = unix.Munmap(code) }()
 	at := bytes.Index(code, []byte(`describe("JSON Schema reference for Claude Code settings`))
 	if at < 0 {

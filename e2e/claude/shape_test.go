@@ -105,9 +105,7 @@ func (s *session) brief(text string) string {
 
 func (s *session) json(v any) string {
 	data, err := json.Marshal(v)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	return s.plain(string(data))
 }
 
@@ -265,9 +263,7 @@ func (s *session) kept() {
 		return
 	}
 	found, err := filepath.Glob(filepath.Join(s.home, ".claude", "projects", "*", s.id+".jsonl"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	if len(found) == 0 {
 		fmt.Fprintln(s.logs.main(), "no transcript")
 		return
@@ -284,22 +280,16 @@ func (s *session) kept() {
 
 func (s *session) keptIn(log io.Writer, path string) {
 	file, err := os.Open(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	noError(s.t, err)
 	defer func() { _ = file.Close() }()
 	for r := bufio.NewReader(file); ; {
 		data, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, err)
 		var l line
-		if err := json.Unmarshal(data, &l); err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, json.Unmarshal(data, &l))
 		s.noteKept(log, l)
 	}
 }

@@ -390,9 +390,7 @@ func (c change) check(t *testing.T, evidence string, evens bool) bool {
 func sourcesIn(t *testing.T, notebook []byte) (all []string) {
 	t.Helper()
 	var doc struct{ Cells []struct{ Source any } }
-	if err := json.Unmarshal(notebook, &doc); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(notebook, &doc))
 	for _, c := range doc.Cells {
 		whole, _ := c.Source.(string)
 		lines, _ := c.Source.([]any)

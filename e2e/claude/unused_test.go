@@ -85,9 +85,7 @@ func (p *process) deferring(tool, name, text string) (asked, printed string) {
 			p.s.t.Fatalf("the stream ended before the turn; stderr: %s", p.stderr.String())
 		}
 		data, err := json.Marshal(l)
-		if err != nil {
-			p.s.t.Fatal(err)
-		}
+		noError(p.s.t, err)
 		all.Write(append(data, '\n'))
 		switch {
 		case l.kind() == "control_request/hook_callback" && l.text("request", "input", "tool_name") == tool:

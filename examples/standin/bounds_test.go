@@ -202,8 +202,6 @@ func transcriptOf(t *testing.T, session string) string {
 		t.Fatalf("there are the transcripts %q (%v)", found, err)
 	}
 	data, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return string(data)
 }

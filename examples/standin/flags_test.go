@@ -36,9 +36,7 @@ func TestTheFlagsOfASupervisorAreUnderstood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseFlags(append(append([]string{}, flags...), c.args...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(options{})); diff != "" {
 				t.Error(diff)
 			}

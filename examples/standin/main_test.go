@@ -26,16 +26,12 @@ func load(t testing.TB, source string) examples.Scenario {
 	t.Helper()
 	if !strings.Contains(source, "\n") {
 		s, err := examples.Load(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return s
 	}
 	s, err := examples.Parse([]byte("name: case\nabout: a case\nprompt: do it\nexpect: {status: succeeded}\nturns:\n" +
 		source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return s
 }
 
@@ -78,9 +74,7 @@ func home(t testing.TB) string {
 		t.Chdir(t.TempDir())
 	}
 	cwd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return filepath.Join(cwd, "home")
 }
 
@@ -91,9 +85,7 @@ func (c *child) say(text string) {
 
 func (c *child) send(v any) {
 	data, err := json.Marshal(v)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	noError(c.t, err)
 	_, _ = c.stdin.Write(append(data, '\n')) // it may have ended: its exit tells
 }
 
@@ -190,9 +182,7 @@ func TestACrashLeavesTheRunningWorkAndSaysNothing(t *testing.T) {
       - tools: [{name: Bash, input: {command: "read line < go; echo alive > after", run_in_background: true}}]
       - crash: 99
 `), "--dangerously-skip-permissions")
-	if err := mkfifos("go", "after"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, mkfifos("go", "after"))
 	c.say("## YOUR TASK")
 	if r := c.until("result"); r != nil {
 		t.Errorf("there is a result: %v", r)
@@ -200,9 +190,7 @@ func TestACrashLeavesTheRunningWorkAndSaysNothing(t *testing.T) {
 	if code := <-c.exit; code != 99 {
 		t.Errorf("it exits %d", code)
 	}
-	if err := os.WriteFile("go", []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("go", []byte("\n"), 0o600))
 	if after, err := os.ReadFile("after"); err != nil || string(after) != "alive\n" {
 		t.Errorf("the work did not live on: %q (%v)", after, err)
 	}
@@ -225,9 +213,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 func TestATerminalGetsItsCursorBack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	terminal, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer func() { _ = terminal.Close() }()
 	shown := make(chan string)
 	go func() {
@@ -244,9 +230,7 @@ func TestATerminalGetsItsCursorBack(t *testing.T) {
 
 func TestWithoutAHomeItSaysWhyItCannotGoOn(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("file", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("file", nil, 0o600))
 	var stderr strings.Builder
 	in := strings.NewReader(`{"type":"user","message":{"role":"user","content":"## YOUR TASK"}}` + "\n")
 	cwd := filepath.Dir(home(t))
@@ -296,5 +280,13 @@ func BenchmarkTurn(b *testing.B) {
 	}
 	if code := c.end(); code != 0 {
 		b.Fatalf("it exits %d: %s", code, c.stderr.String())
+	}
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

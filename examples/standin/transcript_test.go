@@ -78,19 +78,13 @@ func TestATaskWhoseEndWasToldIsOver(t *testing.T) {
 
 func TestALineAfterATornOneStandsByItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl")
-	if err := os.WriteFile(path, []byte(`{"type":"us`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(`{"type":"us`), 0o600))
 	tr := transcript{path: path}
 	for _, text := range []string{"one", "two"} {
-		if err := tr.add(doc{"type": "user", "uuid": text, "message": doc{"content": text}}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tr.add(doc{"type": "user", "uuid": text, "message": doc{"content": text}}))
 	}
 	p, err := readTranscript(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if len(p.messages) != 2 || p.messages[0].Texts[0] != "one" {
 		t.Errorf("the conversation is %v", p.messages)
 	}
@@ -106,9 +100,7 @@ func TestASessionIsFoundFromAnyFolder(t *testing.T) {
 		t.Errorf("found %s, where there is none", got)
 	}
 	tr := transcript{path: path}
-	if err := tr.add(doc{}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tr.add(doc{}))
 	if got := findTranscript(dir, session); got != path {
 		t.Errorf("found %q", got)
 	}
@@ -120,13 +112,9 @@ func TestASessionIsFoundFromAnyFolder(t *testing.T) {
 func read(t testing.TB, text string) *past {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(text), 0o600))
 	p, err := readTranscript(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return p
 }
 

@@ -158,3 +158,11 @@ var parts = map[string]func(*childtest.Child){
 	"no version":  func(*childtest.Child) { os.Exit(2) },
 	"no protocol": func(*childtest.Child) { fmt.Fprintln(os.Stderr, "usage: cat [FILE]"); os.Exit(1) },
 }
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -11,9 +11,7 @@ import (
 
 func putFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 func hasText(t *testing.T, path, want string) {
@@ -34,34 +32,20 @@ func TestAConversationThatWasRemovedIsLaidBackAsItWasLast(t *testing.T) {
 	}
 	putFile(t, transcript, "one\n")
 	for range 2 {
-		if err := KeepConversation(transcript, kept); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, KeepConversation(transcript, kept))
 	}
 	f, err := os.OpenFile(transcript, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, err = f.WriteString("two\n") // what is written after that, when nobody looks any more
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, f.Close()))
 	putFile(t, subagent, "sub\n")
-	if err := KeepConversation(transcript, kept); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, KeepConversation(transcript, kept))
 	old := time.Now().AddDate(0, 0, -40)
 	for _, path := range []string{transcript, subagent} {
-		if err := os.Chtimes(path, old, old); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(path, old, old))
 	}
-	if err := os.RemoveAll(filepath.Join(config, "projects")); err != nil {
-		t.Fatal(err)
-	}
-	if err := LayBackConversation(env, session, kept); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(filepath.Join(config, "projects")))
+	noError(t, LayBackConversation(env, session, kept))
 	hasText(t, transcript, "one\ntwo\n")
 	hasText(t, subagent, "sub\n")
 	for _, path := range []string{transcript, subagent, filepath.Dir(subagent)} {
@@ -72,13 +56,9 @@ func TestAConversationThatWasRemovedIsLaidBackAsItWasLast(t *testing.T) {
 
 	// Of a conversation of which the subagents alone are gone these come back. A transcript that lost its beginning is
 	// not what is kept.
-	if err := errors.Join(os.RemoveAll(filepath.Dir(subagent)), os.Remove(transcript)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.RemoveAll(filepath.Dir(subagent)), os.Remove(transcript)))
 	putFile(t, transcript, "3\n")
-	if err := errors.Join(KeepConversation(transcript, kept), LayBackConversation(env, session, kept)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(KeepConversation(transcript, kept), LayBackConversation(env, session, kept)))
 	hasText(t, transcript, "3\n")
 	hasText(t, subagent, "sub\n")
 	hasText(t, filepath.Join(kept, "-w", session+".jsonl"), "one\ntwo\n")
@@ -92,9 +72,7 @@ func TestAConversationIsCopiedToAnotherFileSystem(t *testing.T) {
 	from, to := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	putFile(t, from, "text")
 	when := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := copyFile(from, to, when); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, copyFile(from, to, when))
 	hasText(t, to, "text")
 	if !modTime(to).Equal(when) {
 		t.Errorf("it is of %v", modTime(to))

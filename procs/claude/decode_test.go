@@ -29,9 +29,7 @@ func captures(t testing.TB) map[string][]string {
 	all := map[string][]string{}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		for line := range strings.Lines(string(data)) {
 			if !strings.HasPrefix(line, "STDIN> ") {
 				all[path] = append(all[path], line)
@@ -66,14 +64,10 @@ func TestEveryCaptureDecodesToItsMessages(t *testing.T) {
 			}
 			golden := filepath.Join("testdata/messages", filepath.Base(path)+".golden")
 			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if diff := cmp.Diff(string(want), got.String()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -278,9 +272,7 @@ func FuzzInput(f *testing.F) {
 	f.Add("", "\xff\u2028</script>\x00")
 	f.Fuzz(func(t *testing.T, uuid, text string) {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		defer r.Close()
 		p := &dialogue{stdin: newWriter(w)}
 		said := make(chan error, 1)
@@ -306,9 +298,7 @@ func FuzzInput(f *testing.F) {
 		if _, _, err := in.Next(); err == nil {
 			t.Error("a second line")
 		}
-		if err := <-said; err != nil {
-			t.Fatal(err)
-		}
+		noError(t, <-said)
 	})
 }
 

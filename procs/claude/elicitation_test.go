@@ -39,9 +39,7 @@ func TestWhatAServerAsksAtLengthIsAskedInBriefAndGetsNoAnswerOfOurs(t *testing.T
 		}
 	}
 	w.quiet()
-	if err := w.Elicit("r1", "decline", nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Elicit("r1", "decline", nil))
 	if got := w.read(); got != `{"request_id":"r1","response":{"action":"decline"},"subtype":"success"}` {
 		t.Error(got)
 	}
@@ -69,9 +67,7 @@ func TestWhatAServerAsksBeyondWhatAPersonAnswersIsAnsweredAlike(t *testing.T) {
 		w.print(fmt.Sprintf(`{"type":"control_cancel_request","request_id":"more%d"}`, i))
 	}
 	w.quiet()
-	if err := w.Elicit(ask.Request, "cancel", nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Elicit(ask.Request, "cancel", nil))
 	for i := maxGathered - 2; i < maxGathered; i++ {
 		if got, want := w.read(), fmt.Sprintf(`"request_id":"more%d","response":{"action":"cancel"}`, i); !strings.Contains(got, want) {
 			t.Errorf("it wrote %s, want %s", got, want)

@@ -15,9 +15,7 @@ import (
 func TestClaudeIsFound(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	program := func(path string, mode os.FileMode) string {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"), mode))
 		return path
 	}
 	inPath := program(filepath.Join(dir, "claude"), 0o700)
@@ -62,9 +60,7 @@ func TestClaudeIsFound(t *testing.T) {
 
 func TestAProgramIsAskedForItsVersion(t *testing.T) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, c := range []struct {
 		part, want string
 		err        error

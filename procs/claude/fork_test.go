@@ -19,12 +19,8 @@ const forked, forking = "b8c1d2e3-0000-4000-8000-000000000001", "b8c1d2e3-0000-4
 func conversationOf(t *testing.T, home, session, dir, text string) string {
 	t.Helper()
 	path := filepath.Join(home, ".claude", "projects", project(dir), session+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	noError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -32,12 +28,8 @@ func conversationOf(t *testing.T, home, session, dir, text string) string {
 func program(t *testing.T, release string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "versions", release)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	noError(t, os.WriteFile(path, nil, 0o700))
 	return path
 }
 
@@ -79,13 +71,9 @@ func TestAForkIsTheCLIsOwnOrACopyOfTheConversation(t *testing.T) {
 				conversationOf(t, home, forking, dir, c.there)
 			}
 			link := filepath.Join(t.TempDir(), "link") // the CLI finds itself in what it leads to
-			if err := os.Symlink(dir, link); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink(dir, link))
 			s := procs.Spec{Path: program(t, c.release), Dir: link, Env: []string{"HOME=" + home}, SessionID: forking, Fork: forked}
-			if err := (*launch)(&s).fork(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, (*launch)(&s).fork())
 			if diff := cmp.Diff(c.flags, launch(s).conversation()); diff != "" {
 				t.Errorf("flags, -want +got:\n%s", diff)
 			}
@@ -106,9 +94,7 @@ func TestAForkIsTheCLIsOwnOrACopyOfTheConversation(t *testing.T) {
 func resolved(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return dir
 }
 
@@ -120,9 +106,7 @@ func TestAForkThatCannotBeCopiedIsNoLaunch(t *testing.T) {
 		t.Error("a session may have any name")
 	}
 	// A file where the folder of the project would be.
-	if err := os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(source)), project(dir)), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(source)), project(dir)), nil, 0o600))
 	s.SessionID = forking
 	if _, err := procs.Start(Agent{}, s, func(procs.Message) { t.Error("something was said") }); err == nil ||
 		!strings.Contains(err.Error(), "fork a conversation") {
@@ -144,9 +128,7 @@ func FuzzCopySession(f *testing.F) {
 	f.Add([]byte("\n\n{"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var there, back bytes.Buffer
-		if err := copySession(&there, bytes.NewReader(data), forking, forked); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, copySession(&there, bytes.NewReader(data), forking, forked))
 		if bytes.Contains(there.Bytes(), []byte(`"sessionId":"`+forked+`"`)) {
 			t.Errorf("%q", there.Bytes())
 		}

@@ -16,18 +16,14 @@ func lay(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		err := error(nil)
 		if to, ok := strings.CutPrefix(content, "->"); ok {
 			err = os.Symlink(to, path)
 		} else {
 			err = os.WriteFile(path, []byte(content), 0o700)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 }
 
@@ -91,9 +87,7 @@ func TestAReleaseIsKnownByWhereItLies(t *testing.T) {
 func TestAPipeInPlaceOfThePackagesManifestHoldsNobody(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"claude": ""})
-	if err := syscall.Mkfifo(filepath.Join(dir, "package.json"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, syscall.Mkfifo(filepath.Join(dir, "package.json"), 0o600))
 	if got := InstalledRelease(filepath.Join(dir, "claude")); got != "" {
 		t.Errorf("it is taken for %q", got)
 	}

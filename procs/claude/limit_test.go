@@ -11,9 +11,7 @@ import (
 func TestTheEndOfALimitIsReadAsTheCLIWritesIt(t *testing.T) {
 	zone := func(name string) *time.Location {
 		z, err := time.LoadLocation(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return z
 	}
 	berlin := zone("Europe/Berlin")
@@ -65,9 +63,7 @@ func TestTheEndOfALimitIsReadAsTheCLIWritesIt(t *testing.T) {
 // A night in which clocks are set back or forward has its times once all the same.
 func TestATimeOfDayIsNeverMoreThanADayAway(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, day := range []int{24, 25, 26} { // of October 2026; the 25th has 25 hours
 		now := time.Date(2026, 10, day, 1, 0, 0, 0, berlin)
 		for hour := range 24 {

@@ -180,9 +180,7 @@ func TestAFloodIsRefusedAndToldOnce(t *testing.T) {
 		t.Errorf("the gate, at which an error would end the turn: %s", got)
 	}
 	w.quiet()
-	if err := w.Return("call-0", "", false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Return("call-0", "", false))
 	w.read()
 	w.call("room", 6)
 }
@@ -201,9 +199,7 @@ func TestAnIDThatWaitsCannotBeTakenByAnother(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 	w.quiet()
-	if err := w.Return("r", "the first", false); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Return("r", "the first", false))
 	if got := w.read(); !strings.Contains(got, `"id":2`) {
 		t.Errorf("got %s", got)
 	}

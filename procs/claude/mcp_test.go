@@ -34,9 +34,7 @@ func TestACallIsHandedOverAndWhatItReturnsWritten(t *testing.T) {
 		{"r2", "two\nlines", false, `"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"two\nlines"}]}`},
 		{"r1", "no", true, `"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"no"}],"isError":true}`},
 	} {
-		if err := w.Return(c.request, c.text, c.isError); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Return(c.request, c.text, c.isError))
 		want := fmt.Sprintf(`{"request_id":%q,"response":{"mcp_response":{%s}},"subtype":"success"}`, c.request, c.want)
 		if diff := cmp.Diff(want, w.read()); diff != "" {
 			t.Error(diff)
@@ -66,9 +64,7 @@ func TestTwoClientsUnderOneNameAreServed(t *testing.T) {
 	w.call("one", 2)
 	w.call("other", 2)
 	for _, request := range []string{"other", "one"} {
-		if err := w.Return(request, request, false); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.Return(request, request, false))
 		if got := w.read(); strings.Count(got, request) != 2 || !strings.Contains(got, `"id":2`) {
 			t.Errorf("got %s", got)
 		}
@@ -84,9 +80,7 @@ func TestTheClientOfEveryReleaseIsServed(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			w := newWire(t, procs.Tool{Name: "ask_user", Description: "Ask the user",
 				Schema: json.RawMessage(`{"properties":{"question":{"type":"string"}},"required":["question"],"type":"object"}`)})
 			answers := 0
@@ -97,29 +91,21 @@ func TestTheClientOfEveryReleaseIsServed(t *testing.T) {
 					continue
 				}
 				var theirs, got answerLine
-				if err := json.Unmarshal([]byte(line), &theirs); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, json.Unmarshal([]byte(line), &theirs))
 				if theirs.Response.Response.MCP == nil {
 					continue
 				}
 				if content := theirs.Response.Response.MCP.Result.Content; content != nil {
 					for {
 						if c, ok := w.next().(procs.Call); ok {
-							if err := w.Return(c.Request, content[0].Text, false); err != nil {
-								t.Fatal(err)
-							}
+							noError(t, w.Return(c.Request, content[0].Text, false))
 							break
 						}
 					}
 				}
 				raw, _, err := w.stdin.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := json.Unmarshal(raw, &got); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, err)
+				noError(t, json.Unmarshal(raw, &got))
 				if diff := cmp.Diff(theirs, got); diff != "" {
 					t.Errorf("-then +now\n%s", diff)
 				}
@@ -241,9 +227,7 @@ func TestAChildCallsAToolUntilItIsEnded(t *testing.T) {
 	s.Tools = []procs.Tool{askUser}
 	r := start(t, s)
 	for _, text := range []string{"one", "two"} {
-		if err := r.Return(next[procs.Call](r).Request, text, false); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Return(next[procs.Call](r).Request, text, false))
 		if got := next[procs.Text](r).Text; !strings.Contains(got, text) {
 			t.Errorf("it got %s", got)
 		}
@@ -281,9 +265,7 @@ func TestAResultThatCannotBeWrittenSaysSo(t *testing.T) {
 	w.begin()
 	w.call("r1", 2)
 	w.call("r2", 3)
-	if err := w.CloseInput(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.CloseInput())
 	for _, r := range []string{"r1", "r2"} {
 		if err := w.Return(r, "too late", false); !errors.Is(err, errGone) {
 			t.Errorf("got %v", err)
@@ -300,9 +282,7 @@ func BenchmarkCall(b *testing.B) {
 	for b.Loop() {
 		i++
 		w.call(fmt.Sprint(i), i)
-		if err := w.Return(fmt.Sprint(i), "The user answered: y", false); err != nil {
-			b.Fatal(err)
-		}
+		noError(b, w.Return(fmt.Sprint(i), "The user answered: y", false))
 		w.read()
 	}
 }

@@ -37,9 +37,7 @@ type run struct {
 func spec(t *testing.T, part string) procs.Spec {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return procs.Spec{
 		Path: exe, SessionID: uuid.NewString(),
 		Extra:  []string{childtest.PartVariable + "=" + part},
@@ -62,9 +60,7 @@ func start(t *testing.T, s procs.Spec) *run {
 	t.Helper()
 	r := &run{t: t, said: make(chan procs.Message, 1000)}
 	p, err := procs.Start(listener{&r.dialogue}, s, func(m procs.Message) { r.said <- m })
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	r.Process = p
 	p.Patience.Term = shortPatience
 	t.Cleanup(func() { p.End(context.Background(), procs.Kill) })
@@ -74,9 +70,7 @@ func start(t *testing.T, s procs.Spec) *run {
 // waits lets a request wait that the child has not made.
 func (r *run) waits(id string, how answering) {
 	r.t.Helper()
-	if err := r.dialogue.waiting.add(request{id: id, how: how}); err != nil {
-		r.t.Fatal(err)
-	}
+	noError(r.t, r.dialogue.waiting.add(request{id: id, how: how}))
 }
 
 // next gives the next message of a type and skips others.
@@ -143,9 +137,7 @@ func (r *run) facts() childFacts {
 	var truths map[string]any
 	line := next[procs.Text](r).Text
 	for _, v := range []any{&facts, &truths} {
-		if err := json.Unmarshal([]byte(line), v); err != nil {
-			r.t.Fatal(err)
-		}
+		noError(r.t, json.Unmarshal([]byte(line), v))
 	}
 	for fact, want := range map[string]bool{
 		"stdout is a terminal": true, "stdin is a terminal": false, "stderr is a terminal": false,
@@ -227,9 +219,7 @@ func TestEachThingSaidToAChildIsOneLineOfJSON(t *testing.T) {
 		{func() error { return r.dialogue.stdin.write(interrupt) },
 			`{"request":{"subtype":"interrupt"},"request_id":"interrupt","type":"control_request"}`},
 	} {
-		if err := c.say(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.say())
 		if got := next[procs.Text](r).Text; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
@@ -250,9 +240,7 @@ func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
 			t.Errorf("%q was written", input)
 		}
 	}
-	if err := r.Gate("after", ""); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Gate("after", ""))
 	if got := next[procs.Text](r).Text; !strings.Contains(got, `"after"`) {
 		t.Errorf("the child read %s", got)
 	}
@@ -261,9 +249,7 @@ func TestBrokenInputForACallIsNeverWritten(t *testing.T) {
 func TestALongMessageGoesThereAndBack(t *testing.T) {
 	r := start(t, spec(t, "echo"))
 	long := strings.Repeat("0123456789 äöü\n", 1<<16)
-	if err := r.Send("u", long); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Send("u", long))
 	if got := next[procs.Text](r).Text; got != long {
 		t.Errorf("%d bytes came back of %d", len(got), len(long))
 	}
@@ -350,9 +336,7 @@ func TestASlowHandlerHoldsTheChildAndLosesNothing(t *testing.T) {
 			got = append(got, text.Text)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var want []string
 	for i := range 200 {
 		want = append(want, strings.Repeat(fmt.Sprint(i, " "), 500))
@@ -369,9 +353,7 @@ func TestASlowHandlerHoldsTheChildAndLosesNothing(t *testing.T) {
 	}()
 	<-held
 	close(let)
-	if err := <-sent; err != nil {
-		t.Fatal(err)
-	}
+	noError(t, <-sent)
 	p.End(context.Background(), procs.Finish)
 	if !slices.Equal(got, want) {
 		t.Errorf("%d of %d messages, or not in order", len(got), len(want))
@@ -441,9 +423,7 @@ func TestALogThatCannotBeWrittenStopsNothing(t *testing.T) {
 	s.Log = disk
 	r := start(t, s)
 	for _, text := range []string{"one", "two"} {
-		if err := r.Send("u", text); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, r.Send("u", text))
 		if got := next[procs.Text](r).Text; got != text {
 			t.Errorf("got %q", got)
 		}

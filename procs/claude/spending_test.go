@@ -189,9 +189,7 @@ func TestAProcessIsAskedWhatItHasSpentBeforeItIsParked(t *testing.T) {
 		for how, want := range map[procs.Ending]procs.Exit{procs.Park: want, procs.Kill: byLines} {
 			t.Run(fmt.Sprint(part, how), func(t *testing.T) {
 				r := start(t, spec(t, part))
-				if err := r.Send("u", "work"); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, r.Send("u", "work"))
 				next[procs.Init](r)
 				next[procs.Usage](r)
 				next[procs.Text](r)

@@ -46,12 +46,8 @@ func TestWhatAScriptTookIsInTheConversationOnceItsCallHasCome(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "session.jsonl")
 			for file, lines := range map[string][]string{path: c.main,
 				strings.TrimSuffix(path, ".jsonl") + "/subagents/agent-1.jsonl": c.subagent} {
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+				noError(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 			}
 			if got, err := TakenIn(path, asked, "oauth"); got != c.want || err != nil {
 				t.Errorf("%v, %v", got, err)

@@ -21,16 +21,10 @@ func TestATranscriptIsFoundByItsSession(t *testing.T) {
 	home, config := t.TempDir(), filepath.Join(t.TempDir(), "odd [name]*")
 	write := func(dir, project string, age time.Duration) string {
 		path := filepath.Join(dir, "projects", project, session+".jsonl")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		noError(t, os.WriteFile(path, nil, 0o600))
 		when := time.Now().Add(-age)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(path, when, when))
 		return path
 	}
 	env := []string{"HOME=" + home}
@@ -106,15 +100,11 @@ func TestACallIsAnsweredIfItsResultCameOfAPerson(t *testing.T) {
 
 func TestATranscriptCutByACrashIsReadAsFarAsItGoes(t *testing.T) {
 	data, err := os.ReadFile(transcriptOf("answered"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	whole := string(data)
 	end := strings.LastIndex(whole, `"tool_result"`) + 20 // in the middle of the answer's line
 	path := filepath.Join(t.TempDir(), "cut.jsonl")
-	if err := os.WriteFile(path, []byte("garbage\n\n"+whole[:end]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte("garbage\n\n"+whole[:end]), 0o600))
 	if _, found, err := AnsweredIn(path, "toolu_1"); found || err != nil {
 		t.Errorf("the half line counts: %v, %v", found, err)
 	}
@@ -140,9 +130,7 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 		`{"type":"assistant","uuid":"x","message":{"id":"m4","content":[{"type":"text","text":"after"}]}}`,
 		`{"type":"assistant","uuid":"x","mess`,
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
 	for uuid, want := range map[string][]procs.Message{
 		"u-2": {
 			procs.ToolUse{MessageID: "m3", ID: "t1", Name: "Bash", Input: json.RawMessage(`{"command":"ls"}`)},
@@ -153,9 +141,7 @@ func TestWhatWasSaidAfterAPromptIsReadFromTheTranscript(t *testing.T) {
 		"u-4": nil,
 	} {
 		var got []procs.Message
-		if err := SaidAfter(path, uuid, func(m procs.Message) { got = append(got, m) }); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, SaidAfter(path, uuid, func(m procs.Message) { got = append(got, m) }))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("after %s: -want +got\n%s", uuid, diff)
 		}
@@ -209,9 +195,7 @@ func TestWhatSubagentsSaidAfterAPromptIsReadFromTheirTranscripts(t *testing.T) {
 		procs.Text{ID: "d1", Parent: "t4", Agent: "deep", Text: "below"}, procs.ToolResult{ToolUse: "t4"},
 	}
 	var got []procs.Message
-	if err := SaidAfter(path, "u-1", func(m procs.Message) { got = append(got, m) }); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, SaidAfter(path, "u-1", func(m procs.Message) { got = append(got, m) }))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -275,9 +259,7 @@ func TestWhatAHookHasDecidedIsReadInTheTranscript(t *testing.T) {
 			`"tool_use_id":"` + id + `"}]},"toolUseResult":{"questions":[{"question":"Which?"}],"answers":{"Which?":"B"}},` +
 			`"permissionDecision":{"decision":"accept","source":"` + source + `","reasonType":"hook"}}` + "\n"
 	}
-	if err := os.WriteFile(path, []byte(line("toolu_1", "hook")+line("toolu_2", "user_temporary")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(line("toolu_1", "hook")+line("toolu_2", "user_temporary")), 0o600))
 	for id, want := range map[string]*procs.HookDecision{
 		"toolu_1": {Accepted: true, Answers: map[string]string{"Which?": "B"}}, "toolu_2": nil, "toolu_3": nil,
 	} {

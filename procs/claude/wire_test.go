@@ -31,17 +31,13 @@ type wire struct {
 func newWire(t testing.TB, tools ...procs.Tool) *wire {
 	t.Helper()
 	stdin, ours, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	theirs, stdout := io.Pipe()
 	w := &wire{t: t, stdout: stdout, stdin: procs.NewLines(stdin, procs.MaxLine), said: make(chan procs.Message, 1000)}
 	p, over := procs.Unstarted(procs.Spec{Tools: tools}, func(m procs.Message) { w.said <- m })
 	w.dialogue = newDialogue(p)
 	w.dialogue.stdin = newWriter(ours)
-	if err := w.serveTools(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.serveTools())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -75,9 +71,7 @@ func (w *wire) print(line string) {
 func (w *wire) send(request, message string) {
 	w.t.Helper()
 	line, err := json.Marshal(mcpRequest(request, message))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	w.print(string(line))
 }
 
@@ -91,9 +85,7 @@ func mcpRequest(request, message string) any {
 func (w *wire) read() string {
 	w.t.Helper()
 	line, _, err := w.stdin.Next()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	noError(w.t, err)
 	text := string(line)
 	text = strings.TrimPrefix(text, `{"response":`)
 	return strings.TrimSuffix(text, `,"type":"control_response"}`)

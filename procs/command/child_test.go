@@ -143,3 +143,11 @@ func (r *run) one() procs.Message {
 		return nil
 	}
 }
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

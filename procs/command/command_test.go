@@ -36,9 +36,7 @@ func script(text string, args ...string) procs.Spec {
 func player(t *testing.T, prompt, part string, args ...string) procs.Spec {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := command(prompt, append([]string{exe}, args...)...)
 	s.Extra = []string{partVariable + "=" + part}
 	return s
@@ -173,12 +171,8 @@ func TestACommandIsFoundWhereItRuns(t *testing.T) {
 		filepath.Join(dir, "mine"): "echo mine", filepath.Join(dir, "sub", "tool"): "echo sub",
 		filepath.Join(bin, "tool"): "echo tool",
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
 	for name, want := range map[string]string{
 		"./mine": "mine\n", "sub/tool": "sub\n", "tool": "tool\n", filepath.Join(bin, "tool"): "tool\n",
@@ -194,9 +188,7 @@ func TestACommandIsFoundWhereItRuns(t *testing.T) {
 func TestACommandThatCannotRunIsAStartError(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
 	file("plain", "#!/bin/sh\n", 0o600)
 	file("no-interpreter", "#!/no/such/program\n", 0o700)

@@ -89,9 +89,7 @@ func TestWhatACommandLeavesBehindIsEnded(t *testing.T) {
 	r := start(t, script(`trap '' HUP; sleep 86400 >/dev/null 2>&1 & echo $!`))
 	text, _ := raw(r.rest())
 	pid, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Fatalf("what it left is gone: %v", err)
 	}
@@ -115,9 +113,7 @@ func TestAProcessThatHoldsACommandsStreamsIsNotWaitedFor(t *testing.T) {
 func BenchmarkCommand(b *testing.B) {
 	for b.Loop() {
 		p, err := procs.Start(Agent{}, command("", "true"), func(procs.Message) {})
-		if err != nil {
-			b.Fatal(err)
-		}
+		noError(b, err)
 		p.End(context.Background(), procs.Finish)
 	}
 }

@@ -35,9 +35,7 @@ func TestWhatACommandPrintsIsHandedOver(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			abs, err := filepath.Abs(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			s := player(t, "", "print", abs)
 			log := new(strings.Builder)
 			s.Log = log
@@ -51,14 +49,10 @@ func TestWhatACommandPrintsIsHandedOver(t *testing.T) {
 			}
 			golden := strings.TrimSuffix(path, ".txt") + ".golden"
 			if *update {
-				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			if diff := cmp.Diff(string(want), got.String()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -120,9 +114,7 @@ func TestAFloodIsHandedOverWholeAndInPieces(t *testing.T) {
 			ended <- m
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer p.End(context.Background(), procs.Kill)
 	select {
 	case e := <-ended:
