@@ -13,9 +13,6 @@ import (
 // left, and each goes over its own by one request at most. Whoever has used up its share while there is more left is
 // launched again with another.
 
-// SmallestShare is the least that is worth a launch, in dollars, under a budget of so many.
-func SmallestShare(budget float64) float64 { return min(0.05, budget/10) }
-
 // forOthers is the part of what is left that a launch leaves to agents that may still come to be.
 const forOthers = 0.25
 
