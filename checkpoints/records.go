@@ -1,6 +1,7 @@
 package checkpoints
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -376,6 +377,20 @@ type Subagent struct {
 	// its process has ended before its work, and nobody has been told that yet
 	Interrupted bool `json:"interrupted,omitempty"`
 }
+
+// Line returns a subagent and those above it: which started it, and which started that; lowest first.
+func (s *Subagent) Line() (line []*Subagent) {
+	for ; s != nil; s = s.By {
+		line = append(line, s)
+	}
+	return line
+}
+
+// Name names a subagent for people, by what it does.
+func (s *Subagent) Name() string { return cmp.Or(s.Task, s.ID, "(not named)") }
+
+// Key tells a subagent from others.
+func (s *Subagent) Key() string { return cmp.Or(s.ToolUse, s.ID) }
 
 // DeliveryState is how far a delivery has got.
 type DeliveryState string

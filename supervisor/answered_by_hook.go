@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -91,7 +92,7 @@ func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision
 		q = d.question(q.ID)
 		lost := ""
 		if q.AnsweredAt != nil && !q.ByRule {
-			lost = notUsed(AnswerOf(q), q.AnsweredBy)
+			lost = notUsed(prompts.Answer(q), q.AnsweredBy)
 		}
 		at := d.at
 		q.Delivering = false
@@ -135,7 +136,7 @@ func (d *transition) afterHook(n InboxEntry) {
 	q := d.question(n.Question)
 	given := *q
 	given.Answer, given.Skipped, given.Declined = n.Value, n.Skip, n.Decline
-	q.Remark = joinRemarks(q.Remark, notUsed(AnswerOf(&given), n.By))
+	q.Remark = joinRemarks(q.Remark, notUsed(prompts.Answer(&given), n.By))
 }
 
 // unused begins the remark about an answer that came too late.

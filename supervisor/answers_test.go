@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -458,7 +459,7 @@ func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := servedAnswer(c.group); got != c.want {
+			if got := prompts.Served(c.group); got != c.want {
 				t.Errorf("the agent reads\n%s\nnot\n%s", got, c.want)
 			}
 		})
@@ -483,14 +484,14 @@ func TestAnswersAreGivenToProgramsAsTheirValues(t *testing.T) {
 		asked("left", "", func(q *Question) { q.Skipped = true }),
 	}
 	const want = `{"one": "red", "several": ["red","green, or blue"], "of several one": ["red"], "own": "mauve", "left": null}`
-	if got := string(AnswersByID(group)); got != want {
+	if got := string(prompts.AnswersByID(group)); got != want {
 		t.Errorf("by id: %s", got)
 	}
-	if got := string(UserAnswer(group)); got != want {
+	if got := string(prompts.UserAnswer(group)); got != want {
 		t.Errorf("in a checkpoint: %s", got)
 	}
 	for i, want := range []string{`"red"`, `["red","green, or blue"]`, `["red"]`, `"mauve"`, `"(no answer: `} {
-		if got := string(UserAnswer(group[i : i+1])); !strings.HasPrefix(got, want) {
+		if got := string(prompts.UserAnswer(group[i : i+1])); !strings.HasPrefix(got, want) {
 			t.Errorf("alone in a checkpoint: %s, not %s", got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -148,7 +149,7 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := NewQuestion(questions.AskBlocker, blockerQuestion(c.stop))
 			q.Answer, q.Gone, q.Child = c.answer, c.gone, "a-child0000001"
-			text := stopAnswered(q, c.stop, nil)
+			text := prompts.StopAnswered(q, c.stop, nil, SnapshotPaths(c.stop))
 			for _, want := range c.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in:\n%s", want, text)
@@ -160,21 +161,6 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestTheNextStepIsTheOneThatTheAgentHasWrittenDown(t *testing.T) {
-	for plan, want := range map[string]string{
-		"Run: npm install\nThen resume with: \"Dependencies installed, continue\"": "Dependencies installed, continue",
-		"- Resume with: run the scan": "run the scan",
-		"New agent: Set up tests\nResume: When new agent completes, resume with \"Infrastructure ready, continue testing\"": "Infrastructure ready, continue testing",
-		"Resume: after the \"big\" merge, rebase": "after the \"big\" merge, rebase",
-		"then we resume work":                     "",
-		"":                                        "",
-	} {
-		if got := stepAfter(plan); got != want {
-			t.Errorf("%q: the next step is %q, want %q", plan, got, want)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -127,8 +128,8 @@ func (d *transition) finishUp(scope *Agent, by string) {
 		}
 		a = d.agent(a.ID)
 		a.FinishBy = d.used(a).Turns + finishTurns
-		enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), Text: finishText, From: fromBudget,
-			At: d.at})
+		enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), From: fromBudget, At: d.at,
+			Text: prompts.FinishUp(finishTurns)})
 	}
 }
 
@@ -137,14 +138,6 @@ const faultNotBegun = "budget"
 
 // fromBudget is whose words it is that the budget is used up.
 const fromBudget = "budget"
-
-var finishText = fmt.Sprintf(`## FINISH UP
-
-The budget of this work is used up. You have %d requests left, this one included: start nothing new, and delegate `+
-	`nothing.
-Leave what you have in a state in which somebody else can continue with it, and report now: status partial_success, `+
-	`what is done,
-and under issues_encountered what is not.`, finishTurns)
 
 // sortedScopes gives the agents with a budget, those above before those below.
 func (s State) sortedScopes() []*Agent {

@@ -79,7 +79,7 @@ func (d *transition) progressed(a *Agent, sig signals.Signal, by *checkpoints.Su
 	a.Progress = &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"),
 		ETA: field("eta"), At: d.at}
 	if by != nil {
-		a.Progress.Of = PartOf(by)
+		a.Progress.Of = by.Name()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -91,7 +92,7 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 // clients tell it where they were started.
 func (s State) work(a *Agent, id string, ended []string) (written string, isError bool) {
 	var lines []string
-	ends := endsTold(0)
+	ends := prompts.EndsTold(0)
 	for _, c := range s.Children(a.ID) {
 		if id != "" && c.ID != id {
 			continue
@@ -106,7 +107,7 @@ func (s State) work(a *Agent, id string, ended []string) (written string, isErro
 		case c.Status.Ended() && toldByClients(c.Delegated.Nested):
 			line += "; all of it is in the output of the command that you have started it with"
 		case c.Status.Ended() && slices.Contains(ended, c.ID):
-			line += "\n\n" + ends.one(s.childEnded(c)+resumeStep(c), c.ID)
+			line += "\n\n" + ends.Add(s.childEnded(c)+prompts.ResumeStep(c), c.ID)
 		case c.Status.Ended() && s.backgroundEndUnreported(c):
 			line += "; all of it is in your next message"
 		}
@@ -119,15 +120,6 @@ func (s State) work(a *Agent, id string, ended []string) (written string, isErro
 		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
 	}
 	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
-}
-
-// LastOutput is what check_work tells, beside what the records do, of a child that is at work. It is set off, so that
-// no line of it passes for a word of ours.
-func LastOutput(said string) string {
-	if said = strings.TrimSpace(said); said == "" {
-		return ""
-	}
-	return "\n\nIts last output:\n" + text.Indented(said)
 }
 
 // checksWork names the agents that calls of check_work of a launch wait for.

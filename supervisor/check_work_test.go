@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 )
 
 // checking tells of a root that waits in a call of check_work for its child.
@@ -142,7 +143,7 @@ func TestTheLastOutputIsTheEndOfWhatWasPrintedAndSetOff(t *testing.T) {
 	}
 	l.Printed(procs.Text{Text: "## DELEGATION APPROVED"})
 	l.Printed(procs.ToolUse{Name: "Bash", Input: []byte(`{"command":"make"}`)})
-	got := LastOutput(l.Output)
+	got := prompts.LastOutput(l.Output)
 	if len(l.Output) > maxOutput || strings.Contains(got, "\n##") || !strings.HasSuffix(got, "Bash: make") {
 		t.Errorf("%d bytes: %q", len(l.Output), got)
 	}

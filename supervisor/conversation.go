@@ -8,6 +8,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -132,7 +133,7 @@ func (c *conversation) From(s signals.Signal) *checkpoints.Subagent {
 // named names a subagent to the conversation that started it.
 func (c *conversation) named(toolUse string) string {
 	if sub := c.subagents[toolUse]; sub != nil {
-		return strings.TrimSpace(nameOf(sub))
+		return strings.TrimSpace(prompts.NameOf(sub))
 	}
 	return toolUse
 }

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -40,11 +41,11 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 		if call == nil {
 			return unwelcome("the same delegation as that of %s", c.ID)
 		}
-		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: underWay(c)})
+		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: prompts.UnderWay(c)})
 		return nil
 	}
 	if call != nil && unknown(l, w.Said.Type) { // else the verdict is kept, which bounds how often it is asked
-		return refuse("type", unknownType(w.Said.Type, l.AgentTypes))
+		return refuse("type", prompts.UnknownType(w.Said.Type, l.AgentTypes))
 	}
 	undecided := d.undecided(a.ID)
 	for _, q := range undecided {
@@ -53,7 +54,7 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 		}
 	}
 	if len(undecided) >= maxUndecided {
-		return refuse("flood", tooManyDelegations)
+		return refuse("flood", prompts.TooManyDelegations(maxUndecided))
 	}
 	answer, by := d.verdict(a, w)
 	if answer != "" {
@@ -96,7 +97,7 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 		return no("claude-supervise", "It names no task: new_task_description is empty.",
 			"Delegate again with a whole task, or do it yourself.")
 	case unknown(s.Launch(a.ID), w.Said.Type):
-		return no("claude-supervise", noSuchType(w.Said.Type, s.Launch(a.ID).AgentTypes), askForAnother)
+		return no("claude-supervise", prompts.NoSuchType(w.Said.Type, s.Launch(a.ID).AgentTypes), prompts.AskForAnother)
 	case policy == DenyDelegations:
 		return no("--delegate deny", "This supervisor starts no further agents.",
 			"Do the part that you need yourself; put the rest under recommendations in your report.")

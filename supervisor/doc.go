@@ -1,4 +1,5 @@
 // Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is
+
 // the core, and does nothing itself: it reads no clock, file, process or database and starts no goroutine
 // (.golangci.yml and pure_test.go hold that). Times, ids and what was found on disk come inside the events.
 //
@@ -23,12 +24,13 @@
 //	                     permission.go what is to be permitted; answered_by_hook.go what a hook of the person's has
 //	                     answered; check_work.go, own_tree.go what an agent sees of
 //	                     its own run
-//	subagent.go          what becomes of subagents that waited when their process ended; branch.go what is said of them
+//	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
+//	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission_told.go, blocker.go, …
 //	message.go           what is said to an agent that answers nothing
 //	plan.go              what ought to be under way
 //	pack*.go             what of a run from elsewhere is believed
-//	identity.go          the statement before every task; prompts.go every other text that an agent reads from us
+//	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //
 // # The rooms
 //
@@ -37,6 +39,7 @@
 //	filedrop    the folders of question and answer files; nested: runs started inside an agent
 //	pack        a run as a file, and back; git, worktree: git plumbing, a folder of its own for an agent
 //	permission  what a call does, what a project may not decide; rules: the rules engine
+//	prompts     what is said to an agent: every text that it reads from us
 //	questions   the law of questions: kinds, what an answer has to be, who may give it
 //	findings    shared findings, merged; doctor: the check of the set-up; text: cutting, joining and showing text
 //
@@ -53,7 +56,7 @@
 //	settings: may permit and shape anything; may not break a promise of a run in silence
 //		supervisor/permission/undercut.go, e2e TestQuestionsOutliveAHostileSetUp
 //	settings: may deny our tools; may not have an agent told of tools that it does not have
-//		supervisor/identity.go, e2e TestToolsThatThePersonDeniesAreNotNamed
+//		supervisor/prompts/identity.go, e2e TestToolsThatThePersonDeniesAreNotNamed
 //	settings: may be an administrator's, which win over ours; may not break a promise of a run in silence
 //		supervisor/permission/undercut.go, e2e TestAnAdministratorsSettingsThatBreakAPromiseAreNamed
 //	settings: may be new ones of a newer release; may not go by without somebody's decision

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -27,10 +28,11 @@ import (
 
 func init() {
 	handlers[questions.AskElicitation] = handler{
-		prompt: func(_ State, group []*Question) string { return elicitationDecided(group) },
+		prompt: func(_ State, group []*Question) string {
+			return prompts.ServerAnswered(group[0].Header, serverAction(group))
+		},
 		within: func(group []*Question) string {
-			return fmt.Sprintf("The MCP server %s had asked the person in a call.\n%s", group[0].Header,
-				elicitationOutcome(group))
+			return prompts.ServerAnsweredWithin(group[0].Header, serverAction(group))
 		},
 		reply: elicited,
 		anew: func(d *transition, q *Question, _ map[string]SeenCall) bool {
@@ -411,26 +413,17 @@ func lostServer(old, q *Question) string {
 		"Answer %s all the same: the agent makes the call again", q.Header, q.ID)
 }
 
-// elicitationDecided tells the agent of an answer that came when its call was gone.
-func elicitationDecided(group []*Question) string {
-	return fmt.Sprintf("## CLARIFICATION RESPONSE\n\nYour call of a tool of the MCP server %s was interrupted while the "+
-		"server waited for the person.\n%s", group[0].Header, elicitationOutcome(group))
-}
-
-func elicitationOutcome(group []*Question) string {
+// serverAction is what a server is answered once its call is made again; "" if that is to be asked.
+func serverAction(group []*Question) string {
 	switch {
 	case revoked(group):
-		return "You have been moved since, and nobody has decided it here.\n\n## RESUME INSTRUCTIONS\nMake the call again " +
-			"if it is still needed; the person is asked."
+		return ""
 	case serverDeclined(group):
-		return "The person declines to answer the server.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Continue " +
-			"without it, or end with a report."
+		return declineIt
 	case readElicitation(group[0].Tool.Input).why != "":
-		return "The person cancels what the server asks.\n\n## RESUME INSTRUCTIONS\nDo not make this call again. Continue " +
-			"without it, or end with a report."
+		return cancelIt
 	}
-	return "The person has answered. The answer is for the server: you do not get it.\n\n## RESUME INSTRUCTIONS\nMake " +
-		"the call again, unchanged; when the server asks the same, it gets the answer."
+	return acceptIt
 }
 
 func revoked(group []*Question) bool {

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -81,10 +82,6 @@ func overdueInWords(a *Agent) string {
 			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
 }
 
-// What may be answered to work that takes too long, beside words of one's own: 002, "Agent Timeout". ReduceIt and
-// DelegateIt are those of a stop.
-const goOnIt = "continue"
-
 // OverrunQuestion asks what becomes of an agent that takes longer than its estimate. It works on meanwhile.
 func (s State) OverrunQuestion(a *Agent) signals.Question {
 	context := "It continues meanwhile, whether this is answered or not."
@@ -92,7 +89,7 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 		context = "It is " + s.doing(a) + ".\n" + context
 	}
 	options := []signals.Option{
-		{Label: goOnIt, Description: "accept that it takes longer"},
+		{Label: questions.GoOnIt, Description: "accept that it takes longer"},
 		{Label: questions.ReduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
 		{Label: questions.DelegateIt, Description: "have it hand what is left to new agents"},
 		{Label: questions.StopIt, Description: "end it, and what it has started"},
@@ -116,26 +113,15 @@ func (d *transition) decideOverrun(id string) {
 		q.State = checkpoints.QuestionDelivered
 		word, words, _ := strings.Cut(q.Answer, ":")
 		word, words = strings.ToLower(strings.TrimSpace(word)), strings.TrimSpace(words)
-		say := ""
 		switch {
-		case q.Declined, q.Skipped, word == goOnIt && words == "":
+		case q.Declined, q.Skipped, word == questions.GoOnIt && words == "":
 			continue
 		case word == questions.StopIt:
 			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 			continue
-		case word == questions.ReduceIt && words == "":
-			say = "Reduce the scope: leave out what matters least. Say in your report what was left out."
-		case word == questions.ReduceIt:
-			say = "Reduce the scope: " + words + "\nSay in your report what was left out."
-		case word == questions.DelegateIt:
-			say = withWords("Delegate what is left to new agents (delegate_work), and continue with the rest", words)
-		case word == goOnIt:
-			say = "Continue: " + words
-		default:
-			say = q.Answer
 		}
 		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + q.ID, From: fromUser, At: d.at,
-			Text: personSays(fmt.Sprintf("You take longer than your estimate of %s. %s", d.Agents[id].Estimate, say))})
+			Text: prompts.Overrun(d.Agents[id].Estimate, q.Answer, word, words)})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -60,7 +61,7 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 	case kind.Ruled && d.readsOwnRun(b.Agent, call):
 		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	case kind.Ruled && d.Config.Permissions == DenyPermissions:
-		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: permissionsDenied}))
+		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: prompts.PermissionsDenied}))
 	}
 	if g := d.grant(b, fingerprint); g != nil {
 		d.question(g.ID).GrantSpent = true

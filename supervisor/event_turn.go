@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 )
 
 // TurnBegun says that the CLI has begun a turn, asked for or by itself.
@@ -107,7 +108,7 @@ func (e GateAsked) apply(d *transition) error {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
-		l.Gate.Block = gateReason(a, e.Unfiled, e.Unheard)
+		l.Gate.Block = prompts.Gate(a, e.Unfiled, e.Unheard)
 		if inTurn {
 			enter(l, checkpoints.LaunchTurn)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 )
 
 // A script that dies while it waits for its answer file starts over in the next process of its agent, and asks the
@@ -42,7 +43,7 @@ func (d *transition) startOver(group []*Question) {
 		for i, old := range before {
 			q := d.question(group[i].ID)
 			q.Context = strings.TrimSpace(q.Context + fmt.Sprintf("%s%s (%s). Its script took that and was ended; "+
-				"what it did before is not known.", answeredBefore, AnswerOf(old), old.ID))
+				"what it did before is not known.", answeredBefore, prompts.Answer(old), old.ID))
 		}
 	}
 }

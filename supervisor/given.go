@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
@@ -139,7 +140,7 @@ func (d *transition) decideGiven(g Given) {
 			call, err := rules.Parse(q.Rule)
 			switch folder := d.Folder(q.Agent); {
 			case g.Permissions == DenyPermissions:
-				note.Value, note.By = Deny+" "+permissionsDenied, "--permissions deny"
+				note.Value, note.By = Deny+" "+prompts.PermissionsDenied, "--permissions deny"
 			case q.Rule != "" && err == nil && questions.Allowable(q) &&
 				rules.Covered(givenIn(given, cwdOf(q)), call.From(folder), folder):
 				note.Value, note.By = Allow, "--allow"

@@ -42,7 +42,7 @@ func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {
 			call := d.heldCall(q)
-			return call != nil && slices.ContainsFunc(lineOf(call.From), func(sub *checkpoints.Subagent) bool {
+			return call != nil && slices.ContainsFunc(call.From.Line(), func(sub *checkpoints.Subagent) bool {
 				return sub.ID == t.ID || sub.ID == ""
 			})
 		})

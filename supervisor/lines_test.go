@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -27,14 +28,15 @@ func TestNoLineOfAnothersTextPassesForOneOfOurs(t *testing.T) {
 		child := *state.Agents[Root]
 		for name, written := range map[string]string{
 			"a child's end": state.childEnded(&child),
-			"a message":     agentSays(&child, said),
+			"a message":     prompts.AgentSays(&child, said),
 			"a delegation": DelegationQuestion(Work{Task: said,
 				Said: checkpoints.Delegated{Context: said, Coordination: said}}).Context,
-			"what a command printed": commandRan("make",
+			"what a command printed": prompts.CommandRan("make",
 				&Question{Handling: checkpoints.Handling{Ran: &checkpoints.Ran{Exit: "exit 0", Output: said}}}),
-			"work that is under way": underWay(&child),
-			"a delegation's approval": state.delegationDecided(&Question{Response: checkpoints.Response{Answer: "approve " + said},
-				Origin: checkpoints.Origin{Child: childOne}}),
+			"work that is under way": prompts.UnderWay(&child),
+			"a delegation's approval": prompts.DelegationDecided(&Question{
+				Response: checkpoints.Response{Answer: "approve " + said}, Origin: checkpoints.Origin{Child: childOne},
+			}, said, "P1", checkpoints.Delegated{}, "claude-supervise"),
 		} {
 			for line := range strings.SplitSeq(text.Newlines.Replace(written), "\n") {
 				if line == "## DELEGATION APPROVED" && name != "a delegation's approval" || strings.HasPrefix(line, "more") {

@@ -113,7 +113,7 @@ func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 	}
 	for _, q := range s.Open(c.Agent) {
 		if call := s.heldCall(q); call != nil && call.From != nil {
-			line := lineOf(call.From)
+			line := call.From.Line()
 			background = background || c.Talk.callsBesides(line[len(line)-1].ToolUse, waiting)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -30,7 +31,7 @@ func (d *transition) message(n InboxEntry) {
 	if a := d.Agents[id]; a == nil || a.Group || a.Status.Ended() {
 		return // its end was saved before: who left it was told so, or sees it
 	}
-	enqueue(d.agent(id), checkpoints.OutboxItem{Key: fmt.Sprintf("message %d", n.Seq), Text: personSays(n.Value),
+	enqueue(d.agent(id), checkpoints.OutboxItem{Key: fmt.Sprintf("message %d", n.Seq), Text: prompts.PersonSays(n.Value),
 		From: fromUser, At: n.At})
 }
 
@@ -74,7 +75,7 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 		return d.stopBelow(from, receiver, below, sig.Field("text"))
 	}
 	key += " from " + from.ID
-	said := checkpoints.OutboxItem{Key: key, Text: agentSays(from, sig.Field("text")), From: from.ID, At: d.at}
+	said := checkpoints.OutboxItem{Key: key, Text: prompts.AgentSays(from, sig.Field("text")), From: from.ID, At: d.at}
 	if !below {
 		enqueue(d.agent(to), said)
 		return "It is kept for " + to + ", who reads it at its next turn.", false
@@ -152,16 +153,4 @@ func (d *transition) sayAgain(agent string, messages []checkpoints.OutboxItem) {
 		a := d.agent(agent)
 		a.Outbox = slices.Concat(messages, a.Outbox)
 	}
-}
-
-func personSays(text string) string {
-	return "## MESSAGE FROM THE USER\n\n" + text
-}
-
-// agentSays quotes an agent, so that no line of its message can pass for a heading of ours: for an answer, or a word of
-// the user.
-func agentSays(from *Agent, s string) string {
-	lines := strings.FieldsFunc(text.Newlines.Replace(s), func(r rune) bool { return r == '\n' })
-	return fmt.Sprintf("## MESSAGE FROM AGENT %s\n\n> %s\n\n(It works on: %s)", from.ID, strings.Join(lines, "\n> "),
-		text.FirstLine(from.Task))
 }

@@ -4,46 +4,28 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
-// moved is what an agent reads whose conversation tells of another place.
-func (d *transition) moved(b Unpacked, agent, own, along string) string {
-	return movedItself(b, own, along, d.Agents[agent]) + d.movedBelow(b, agent)
-}
-
-// movedBelow says where the worktrees of an agent's children are.
-func (d *transition) movedBelow(b Unpacked, agent string) string {
-	var lines strings.Builder
-	for _, child := range d.AllAgents() {
-		if w, along := b.Worktrees[child.ID]; along && child.Parent == agent {
-			fmt.Fprintf(&lines, "\nThe worktree of %s is now %s, on the branch %s.", child.ID, w.Worktree.Path,
+// moved is what an agent reads whose conversation tells of another place: of that where it works, and of the worktrees
+// of its children.
+func (d *transition) moved(b Unpacked, a *Agent, own, along string) string {
+	said := prompts.Moved(b.From, b.Cwd, b.Work)
+	switch {
+	case along != "":
+		said = prompts.MovedTree(a, along, b.From, b.Cwd)
+	case own != "":
+		said = prompts.MovedAlone(own)
+	}
+	for _, child := range d.Children(a.ID) {
+		if w, along := b.Worktrees[child.ID]; along {
+			said += fmt.Sprintf("\nThe worktree of %s is now %s, on the branch %s.", child.ID, w.Worktree.Path,
 				w.Worktree.Branch)
 		}
 	}
-	return lines.String()
-}
-
-func movedItself(b Unpacked, own, along string, a *Agent) string {
-	const what = "You have been moved, and continue in another place than this conversation tells of."
-	const gone = "\nProcesses that you started are gone, and so is what you left outside the folder, in /tmp for one."
-	switch {
-	case along != "":
-		return movedText(what, along, a.Cwd+", in your git worktree, on the branch "+a.Worktree.Branch,
-			samePlace+" What you committed and what you did not commit came along; files that git ignores did not.\n"+
-				"The run's folder was "+b.From+" and is "+b.Cwd+" now."+gone)
-	case own != "":
-		return movedText(what, own+", which was yours alone and did not come along, nor did what you committed there.",
-			"the one in which your commands run now. Look at what is on disk before you continue.",
-			"Processes that you started are gone.")
-	case b.Work:
-		return movedText(what, b.From, b.Cwd,
-			samePlace+" Uncommitted changes came along; files that git ignores did not."+gone)
-	}
-	return movedText(what, b.From, b.Cwd,
-		samePlace+" Uncommitted changes did not come along: look at what is on disk before you continue."+gone)
+	return said
 }
 
 // Packed says that the run is now in a file, and goes on wherever that is unpacked.
@@ -109,6 +91,6 @@ func (e Unpacked) apply(d *transition) error {
 		func(id string) bool { return along[id] != d.Folder(id) }) {
 		return nil
 	}
-	d.tellMoved(func(a *Agent) string { return d.moved(e, a.ID, own[a.ID], along[a.ID]) })
+	d.tellMoved(func(a *Agent) string { return d.moved(e, a, own[a.ID], along[a.ID]) })
 	return nil
 }

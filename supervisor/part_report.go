@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func (d *transition) reportedPart(a *Agent, sig signals.Signal, by *checkpoints.
 		next = a.Parts[n-1].N + 1
 	}
 	parts := slices.DeleteFunc(slices.Clone(a.Parts), func(p checkpoints.PartReport) bool {
-		return keyOf(&p.By) == keyOf(by)
+		return p.By.Key() == by.Key()
 	})
 	parts = append(parts, checkpoints.PartReport{N: next, By: who, At: d.at, Report: *report(sig)})
 	a.Parts = parts[max(0, len(parts)-maxParts):]
@@ -39,7 +38,7 @@ func hasPart(a *Agent, n Named) bool {
 	}
 	said := report(n.Signal)
 	return slices.ContainsFunc(a.Parts, func(p checkpoints.PartReport) bool {
-		return keyOf(&p.By) == keyOf(by) && p.Status == said.Status && p.Summary == said.Summary &&
+		return p.By.Key() == by.Key() && p.Status == said.Status && p.Summary == said.Summary &&
 			p.Deliverables == said.Deliverables
 	})
 }
@@ -83,17 +82,6 @@ func (d *transition) checkedPart(a *Agent, n int, missing []string) error {
 	return nil
 }
 
-// PartOf names a subagent for people.
-func PartOf(by *checkpoints.Subagent) string {
-	switch {
-	case by.Task != "":
-		return by.Task
-	case by.ID != "":
-		return by.ID
-	}
-	return "(not named)"
-}
-
 // partNotice tells of a subagent's report.
 func partNotice(p *checkpoints.PartReport) Notification {
 	said := "reported " + p.Status + ": " + text.FirstLine(p.Summary)
@@ -103,19 +91,24 @@ func partNotice(p *checkpoints.PartReport) Notification {
 	if len(p.Missing) > 0 {
 		said += "\n  missing on disk: " + strings.Join(p.Missing, ", ")
 	}
-	return Notification{Subagent: PartOf(&p.By), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
+	return Notification{Subagent: p.By.Name(), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
 }
 
-// partsTold reminds an agent that ends its turn without a report of those of its subagents: they are not its own.
-func partsTold(a *Agent) string {
-	if len(a.Parts) == 0 {
-		return ""
+// report makes the record of a completion report.
+func report(sig signals.Signal) *checkpoints.Report {
+	status := strings.ToLower(strings.TrimSpace(sig.Field("status")))
+	switch status {
+	case "success", "partial_success", "failed":
+	default:
+		status = "success"
+		if strings.TrimSpace(sig.Field("status")) != "" {
+			status = "partial_success" // a status that we cannot read is not taken for a success
+		}
 	}
-	p := a.Parts[len(a.Parts)-1]
-	told := fmt.Sprintf("Your subagent %s has reported %s on its part; that is no report on your task. ", PartOf(&p.By),
-		p.Status)
-	if len(p.Missing) > 0 {
-		told += "Not on disk of what it lists: " + text.JoinLimited(p.Missing) + ". "
+	return &checkpoints.Report{
+		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
+		Files:   paths(deliverables(sig.List("deliverables"))),
+		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
+		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}
-	return told
 }

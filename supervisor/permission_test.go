@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 )
@@ -328,7 +329,7 @@ func TestARelaunchTellsTheCallAndNotWhatThePersonWasShown(t *testing.T) {
 			Input: raw(map[string]string{"command": "npm test"})}},
 	}
 	for who, text := range map[string]string{
-		"the agent": permissionDecided(q), "its subagent": State{}.forSubagent([]*Question{q}),
+		"the agent": prompts.PermissionDecided(q, false), "its subagent": State{}.forSubagent([]*Question{q}),
 	} {
 		if strings.Contains(text, "secret") || !strings.Contains(text, "command: npm test") {
 			t.Errorf("%s reads:\n%s", who, text)
@@ -413,9 +414,10 @@ func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
 	if rules := s.State.Rules(); len(rules) != 0 || s.State.Config.Allow != nil || s.State.Config.AllowProject {
 		t.Fatalf("in force are %v and %+v", rules, s.State.Config)
 	}
-	if q := s.State.Questions["q-2"]; questions.Allowed(q) ||
-		!strings.Contains(permissionDecided(q), "nobody has decided it here") {
-		t.Fatalf("an answer that the agent has yet to hear is %q", permissionDecided(q))
+	q := s.State.Questions["q-2"]
+	read := handlers[q.Kind].prompt(s.State, []*Question{q})
+	if questions.Allowed(q) || !strings.Contains(read, "nobody has decided it here") {
+		t.Fatalf("an answer that the agent has yet to hear is %q", read)
 	}
 }
 

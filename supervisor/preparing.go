@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -136,9 +137,9 @@ func (d *transition) decideFurther(agent string) {
 // AnswersInOne gives the answers of a group as one text, for a script that has room for one.
 func AnswersInOne(group []*Question) string {
 	if len(group) == 1 {
-		return AnswerOf(group[0])
+		return prompts.Answer(group[0])
 	}
-	return string(AnswersByID(group))
+	return string(prompts.AnswersByID(group))
 }
 
 // Prepared says that what an answer needs before it is said is done: it is stored beside the agent's state, what the

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 )
 
 // maxIdentity is how many bytes may stand around a task: every agent pays for them with every request.
@@ -111,9 +112,9 @@ func TestAConversationThatWasCompactedIsToldItsIdentityAgain(t *testing.T) {
 
 func TestWhoOwesAReportIsToldTheToolBeforeTheBlock(t *testing.T) {
 	for name, text := range map[string]string{
-		"at the gate":              gateReason(&Agent{ID: Root}, nil, nil),
-		"after a stop":             reportWanted(Root, "You stopped."),
-		"with a deliverable short": deliverablesMissing(Root, []string{"a.md"}),
+		"at the gate":              prompts.Gate(&Agent{ID: Root}, nil, nil),
+		"after a stop":             prompts.ReportWanted(Root, "You stopped."),
+		"with a deliverable short": prompts.DeliverablesMissing(Root, []string{"a.md"}),
 	} {
 		tool, block := strings.Index(text, "report_completion"), strings.Index(text, "[COMPLETION_REPORT]")
 		if tool < 0 || block < tool || !strings.Contains(text, "agent_id: "+Root) {

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -45,7 +46,7 @@ func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown
 			t.Errorf("the person is not told %q", part)
 		}
 	}
-	if text := servedAnswer([]*Question{q}); !strings.Contains(text,
+	if text := prompts.Served([]*Question{q}); !strings.Contains(text,
 		"was not shown whole: 900 of 1000 options are left out; its id has") {
 		t.Errorf("the agent reads: %s", text)
 	}

@@ -2,23 +2,14 @@ package supervisor
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is what an agent may not do to other sessions of the person, whatever rules and modes permit it: they are
 // not part of the run, and nobody is asked there. The other way is closed by a setting of ours (crossSessionInbound).
-
-// refusedSchedule is what the agent reads of a schedule that would outlive it.
-const refusedSchedule = "A durable schedule starts prompts in later sessions of the person, who was not asked: it is " +
-	"refused in a supervised run. Without durable it lasts as long as this session. For what is to be done later, ask " +
-	"the person, or say it in your report."
-
-// refusedList is what the agent reads of a call that lists agents.
-const refusedList = "The list names other sessions of the person, which are no part of this run: it is refused. " +
-	"Agents that you have started you know by the ids that you were given then."
 
 // byWakeUp is what has begun a turn of which the CLI says nothing (TurnEnded.Origin): a schedule of the agent's own.
 // Its own words for others are task-notification, of a background task that has ended or printed a line that the agent
@@ -94,15 +85,13 @@ const maxSessionMessage = 16 << 10
 // Forbids says why a call is not made, whoever permits it; "" leaves it to rules, modes and the person.
 func (cfg Config) Forbids(c procs.BeforeCall) (why string) {
 	if c.Outlives() {
-		return refusedSchedule
+		return prompts.RefusedSchedule
 	}
 	if c.Tool == "ListAgents" && !cfg.AllowSessions {
-		return refusedList
+		return prompts.RefusedList
 	}
 	if to := c.ToSession(); to != "" && !cfg.AllowSessions {
-		return fmt.Sprintf("%s is not known to be an agent of yours: it may be another session of the person, and this "+
-			"run sends no messages to those. Write to an agent of yours by its id. What another session ought to know, say in "+
-			"your report.", text.Line(to, text.MaxNamed))
+		return prompts.RefusedMessage(to)
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 )
 
 func TestWhatReachesOtherSessionsIsForbiddenUnlessThePersonLetsIt(t *testing.T) {
@@ -35,7 +36,7 @@ func TestWhatReachesOtherSessionsIsForbiddenUnlessThePersonLetsIt(t *testing.T) 
 		t.Error("a schedule that outlives its session is permitted")
 	}
 	list := call("ListAgents", `{}`)
-	if why := permitted.Forbids(list); why != "" || (Config{}).Forbids(list) != refusedList {
+	if why := permitted.Forbids(list); why != "" || (Config{}).Forbids(list) != prompts.RefusedList {
 		t.Errorf("a list of sessions, permitted: %s", why)
 	}
 	use := procs.ToolUse{Name: "SendMessage", Input: json.RawMessage(evil)}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -33,20 +34,9 @@ func (d *transition) relocate(to string) {
 		}
 	}
 	d.tellMoved(func(a *Agent) string {
-		return movedText("The folder of this run was renamed or moved, with all that was in it.", from, to,
-			samePlace+" You work in "+d.Folder(a.ID)+". Processes that you started are gone.")
+		return prompts.Renamed(from, to, d.Folder(a.ID))
 	})
 }
-
-// movedText is what an agent reads whose conversation tells of another folder: what has happened, the old folder and
-// the new one, and what follows.
-func movedText(what, from, to, follows string) string {
-	return fmt.Sprintf("## MOVED\n\n%s\nOld folder: %s\nNew folder: %s\n%s", what, from, to, follows)
-}
-
-// samePlace is how an agent finds what its conversation names.
-const samePlace = "What this conversation calls by a path under the old folder is at the same place under the new " +
-	"one; use only the new one."
 
 // Renamed returns where a path leads, once a folder is found at another than before: what has another name is the
 // folder above which both end differently, and all below it moved along.

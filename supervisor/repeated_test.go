@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 )
 
 // goesRound plays turns, in each of which the agent asks the same, and gives what it has read in the last of them.
@@ -78,7 +79,7 @@ func TestAnAgentThatAsksForTheSameUnknownTypeForEverFails(t *testing.T) {
 	}
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Types: []string{"Explore", "general-purpose"}})
 	read := s.goesRound(maxRepeats, ask)
-	if !strings.Contains(read, "Known are: Explore, general-purpose.") || !strings.Contains(read, askForAnother) {
+	if !strings.Contains(read, "Known are: Explore, general-purpose.") || !strings.Contains(read, prompts.AskForAnother) {
 		t.Fatalf("the agent reads\n%s", read)
 	}
 	s.is(checkpoints.Running)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/prompts"
 )
 
 // This file is how work that has ended is taken up again: by resume what was cut short, by resume --failed what has
@@ -63,7 +63,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"
-		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: tryAgain(a), At: d.at})
+		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: prompts.TryAgain(a), At: d.at})
 	}
 	a.EndedAt, a.Ending, a.ReportRequested = nil, checkpoints.Ending{}, false
 	a.Report, a.ToldMissing = nil, false
@@ -74,18 +74,6 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 		a.Delegated = &said
 	}
 	d.setStatus(a, checkpoints.Queued, reason)
-}
-
-// tryAgain is what an agent reads whose work a person wants tried again.
-func tryAgain(a *Agent) string {
-	return fmt.Sprintf(`## TRY AGAIN
-
-Your work ended as %s (%s). A person has looked at that, and wants it tried again: the cause may be fixed by now.
-
-## RESUME INSTRUCTIONS
-Look at what is there, do not do again what is done, and try the rest anew. Then report again: your earlier report no `+
-		`longer counts.`,
-		a.Status, text.FirstLine(a.Reason))
 }
 
 // Retries reports whether resume --failed would try anything in the run again.

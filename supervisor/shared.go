@@ -24,15 +24,6 @@ const EnvShared = "CLAUDE_SUPERVISE_SHARED"
 // maxMerges is how often it is tried to merge findings on a full disk.
 const maxMerges = 5
 
-// howToShare is what a child reads of it. One echo with >> is one write.
-const howToShare = "Findings that other agents need: append them to $" +
-	EnvShared + "/NAME.jsonl, one JSON object a line with your agent_id and a timestamp, each by one echo with >>."
-
-// howToReadShared is what a parent reads of it, before the run has ended and all is merged.
-func (s State) howToReadShared() string {
-	return fmt.Sprintf("Findings that agents have shared: %s show --findings %s", s.program(), s.Run.ID)
-}
-
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
 // with: another agent, or a subagent.
 func (s State) mergeDue() bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 )
 
 // tellMissing puts the deliverables that are not there into the outbox, once. A command has no conversation in which it
@@ -18,7 +19,7 @@ func (d *transition) tellMissing(a *Agent) bool {
 	}
 	a.ToldMissing = true
 	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
-		Text: deliverablesMissing(a.ID, a.Report.Missing), At: d.at})
+		Text: prompts.DeliverablesMissing(a.ID, a.Report.Missing), At: d.at})
 	return true
 }
 
@@ -42,7 +43,7 @@ func (d *transition) canRequestReport(a *Agent) bool {
 
 // wantReport puts what asks for a report among what is to be said to an agent.
 func wantReport(a *Agent, l *Launch, why string, at time.Time) {
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), Text: reportWanted(a.ID, why),
+	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), Text: prompts.ReportWanted(a.ID, why),
 		At: at})
 }
 
@@ -68,14 +69,18 @@ func (d *transition) flush(a *Agent, l *Launch) {
 	p := delivering{}
 	var keys, texts []string
 	var bySubagents [][]*Question
-	ends := endsTold(0)
+	ends := prompts.EndsTold(0)
 	for _, s := range a.Outbox {
 		keys = append(keys, s.Key)
 		if s.From != "" {
 			p.messages = append(p.messages, s)
 		}
 		if s.Group == "" {
-			texts = append(texts, ends.of(s))
+			said := s.Text
+			if strings.HasPrefix(s.Key, childKeys) {
+				said = ends.Add(said, s.From)
+			}
+			texts = append(texts, said)
 			continue
 		}
 		group := d.Group(s.Group)
@@ -95,8 +100,8 @@ func (d *transition) flush(a *Agent, l *Launch) {
 		}
 		texts = append(texts, d.answerText(group))
 	}
-	for _, b := range branchesOf(bySubagents) { // one text for each, however often those in it had asked
-		texts = append(texts, d.subagentsAnswered(b, d.revives(a.ID, l)))
+	for _, b := range prompts.BranchesOf(bySubagents) { // one text for each, however often those in it had asked
+		texts = append(texts, b.Answered(d.revives(a.ID, l), d.forSubagent))
 	}
 	switch {
 	case !l.Resume && l.Turns == 0:

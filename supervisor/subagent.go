@@ -5,12 +5,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/prompts"
 )
 
 // This file is what becomes of a subagent that has asked a person when its process has ended before its work. The
 // subagent has gone with it, and so have those that had started it and wait for its result; the CLI does not bring them
 // back. The main conversation is told the answer that it had waited for, or that it had its answer, and what to do
-// (branch.go). Left alone, the main conversation would begin that task anew, and a person be asked again.
+// (prompts/subagent.go). Left alone, the main conversation would begin that task anew, and a person be asked again.
 
 // SubagentStarted says that an agent has started its first subagent, by a call of Agent or Task.
 type SubagentStarted struct {
@@ -74,7 +75,7 @@ func (d *transition) sayInterrupted(a *Agent) {
 // interrupted reports whether a question came from a subagent of whose interruption, or of that of one which waits for
 // it, nobody has been told.
 func interrupted(q *Question) bool {
-	return q.Tool != nil && slices.ContainsFunc(lineOf(q.Tool.From), func(sub *checkpoints.Subagent) bool {
+	return q.Tool != nil && slices.ContainsFunc(q.Tool.From.Line(), func(sub *checkpoints.Subagent) bool {
 		return sub.Interrupted
 	})
 }
@@ -99,15 +100,6 @@ func told(sub *checkpoints.Subagent) *checkpoints.Subagent {
 	return &as
 }
 
-// lineOf gives a subagent and those above it: which started it, and which started that; lowest first.
-func lineOf(sub *checkpoints.Subagent) []*checkpoints.Subagent {
-	var line []*checkpoints.Subagent
-	for ; sub != nil; sub = sub.By {
-		line = append(line, sub)
-	}
-	return line
-}
-
 // fromSubagent gives the subagent that a group of questions came from, nil if it came from the main conversation.
 func fromSubagent(group []*Question) *checkpoints.Subagent {
 	if group[0].Tool == nil {
@@ -125,4 +117,10 @@ func (s State) revives(agent string, l *Launch) bool {
 		}
 	}
 	return false
+}
+
+// answerForSubagent gives a group of questions that a subagent has asked in its own words its answers.
+func (s State) answerForSubagent(group []*Question, sub *checkpoints.Subagent, l *Launch) string {
+	same := l.StartedAt != nil && !group[0].AskedAt.Before(*l.StartedAt) && claude.ReleaseOf(l.Version).RevivesSubagents
+	return prompts.ForSubagent(s.answerText(group), sub, sub.ID != "" && (same || s.revives(l.Agent, l)))
 }

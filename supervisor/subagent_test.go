@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/prompts"
 )
 
 // parks begins a story in which a subagent asks and the process is parked, on a release.
@@ -51,16 +52,16 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 		"in a new conversation": func() string {
 			s := parks(t, "2.1.329")
 			l := &Launch{Agent: Root, N: 2} // and no --resume
-			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
-			return s.State.subagentsAnswered(b, s.State.revives(Root, l))
+			b := prompts.BranchesOf([][]*Question{s.State.Group("q-1")})[0]
+			return b.Answered(s.State.revives(Root, l), s.State.forSubagent)
 		},
 		"halted at the budget": func() string {
 			s := parks(t, "2.1.330")
 			parked := *s.State.Launches[Root][0]
 			defer func() { *s.State.Launches[Root][0] = parked }() // as its history has it
 			s.State.Launches[Root][0].End = endBudget
-			b := branchesOf([][]*Question{s.State.Group("q-1")})[0]
-			return s.State.subagentsAnswered(b, s.State.revives(Root, &Launch{Agent: Root, N: 2, Resume: true}))
+			b := prompts.BranchesOf([][]*Question{s.State.Group("q-1")})[0]
+			return b.Answered(s.State.revives(Root, &Launch{Agent: Root, N: 2, Resume: true}), s.State.forSubagent)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

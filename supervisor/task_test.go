@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -130,7 +131,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 		t.Fatalf("%d replies to two calls", len(denied))
 	}
 	for _, v := range denied {
-		if !strings.Contains(string(v.Reply), `"behavior":"deny"`) || !strings.Contains(string(v.Reply), permissionsDenied) {
+		if !strings.Contains(string(v.Reply), `"behavior":"deny"`) || !strings.Contains(string(v.Reply), prompts.PermissionsDenied) {
 			t.Errorf("the call reads %s", v.Reply)
 		}
 		s.plans("deliver " + v.UUID)

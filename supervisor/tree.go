@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -78,7 +79,7 @@ func (d *transition) tellParent(c *Agent) {
 		if d.inPool(c) {
 			return
 		}
-		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c) + resumeStep(c), From: c.ID,
+		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c) + prompts.ResumeStep(c), From: c.ID,
 			At: d.at})
 	}
 }

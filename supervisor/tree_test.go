@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 )
 
 // The agents of the trees in these tests, each below the one before.
@@ -103,7 +104,7 @@ func TestAChildsEndIsTheNextMessageOfItsParent(t *testing.T) {
 // Children that report at length would together be more than any model reads, and their parent could not go on.
 func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 	s := Begin(t, nil)
-	long := strings.Repeat("word ", maxChildText/5)
+	long := strings.Repeat("word ", prompts.MaxChildText/5)
 	d := NewTransition(withAgent(s.State, Root, func(a *Agent) {
 		for i := range 300 {
 			c := Agent{
@@ -114,7 +115,7 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 			}
 			enqueue(a, checkpoints.OutboxItem{Key: childKey(&c), Text: s.State.childEnded(&c), From: c.ID})
 		}
-		enqueue(a, checkpoints.OutboxItem{Key: "message 1", Text: personSays(long), From: fromUser})
+		enqueue(a, checkpoints.OutboxItem{Key: "message 1", Text: prompts.PersonSays(long), From: fromUser})
 	}), s.At)
 	d.flush(d.agent(Root), d.last(Root))
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
@@ -122,7 +123,7 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 		t.Fatalf("it is told by %d prompts", len(said))
 	}
 	text := said[0].Text
-	if most := 2*maxEnds + len(long); len(text) > most {
+	if most := 2*prompts.MaxEnds + len(long); len(text) > most {
 		t.Errorf("the prompt has %d bytes, want at most %d", len(text), most)
 	}
 	for i := range 300 {
@@ -130,7 +131,7 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 			t.Errorf("it is not told of the end of %s", worker(i))
 		}
 	}
-	if !strings.Contains(text, personSays(long)) || !strings.Contains(text, "claude-supervise show "+worker(299)) {
+	if !strings.Contains(text, prompts.PersonSays(long)) || !strings.Contains(text, "claude-supervise show "+worker(299)) {
 		t.Error("it is not told what the person has said, or where all of it is")
 	}
 }

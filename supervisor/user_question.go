@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -97,7 +98,7 @@ func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
 	}
 	var answers bytes.Buffer
 	for _, q := range group {
-		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, text.JSON(AnswerOf(q)))
+		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, text.JSON(prompts.Answer(q)))
 	}
 	members["answers"] = json.RawMessage("{" + answers.String()[1:] + "}")
 	return text.JSON(members)

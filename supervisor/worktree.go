@@ -159,52 +159,6 @@ func unplace(a *Agent, from, to string) (lost bool) {
 	return lost
 }
 
-// whereabouts is what an agent reads of the folder in which it works; "" if there is nothing to say.
-func whereabouts(a *Agent) string {
-	var b strings.Builder
-	if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
-		fmt.Fprintf(&b, "You work in a git worktree of your own, %s, on the branch %s, which began at the commit %.12s. "+
-			"What you commit or leave there is kept, and merged by others; do not work outside it.\n", w.Path, w.Branch, w.Base)
-		for _, lack := range w.Lacks {
-			fmt.Fprintf(&b, "Not in it: %s\n", lack)
-		}
-	}
-	for _, path := range a.Beyond {
-		fmt.Fprintf(&b, "Your context names a file that is not in your worktree, but here: %s\n", path)
-	}
-	for _, path := range a.Gone {
-		fmt.Fprintf(&b, "Your context names a file that is NOT there: %s\n", path)
-	}
-	if a.Delegated != nil {
-		b.WriteString(howToShare)
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "## YOUR FOLDER\n\n" + strings.TrimRight(b.String(), "\n")
-}
-
-// workLies is what a parent reads of where its child's work lies; "" if that is the parent's own folder.
-func workLies(a *Agent) string {
-	w := a.Worktree
-	if w == nil {
-		return ""
-	}
-	switch w.State {
-	case checkpoints.WorktreeRemoved:
-		return "It has left no changes in its worktree, which is gone."
-	case checkpoints.WorktreeKept:
-		merge, drop := w.Commands("")
-		if len(merge) == 0 {
-			return fmt.Sprintf("Its worktree is kept, %s: %s.", w.Path, LeftIn(w))
-		}
-		return fmt.Sprintf(
-			"Its work is not in your folder but in %s, branch %s: %s.\nTo take it over, in your folder: %s\nTo be rid of it: %s",
-			w.Path, w.Branch, LeftIn(w), strings.Join(merge, " && "), strings.Join(drop, " && "))
-	}
-	return ""
-}
-
 // LeftIn says in words what is left in a worktree.
 func LeftIn(w *checkpoints.Worktree) string {
 	var what []string

@@ -12,6 +12,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/prompts"
 )
 
 // executors says how each effect is done. What an effect needs of the state is read here, in the engine's goroutine;
@@ -177,7 +178,7 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 			return c.process.Elicit(d.Tool.Request, r.Action, r.Content)
 		}
 		if changed {
-			return c.process.Deny(d.Tool.Request, supervisor.ChangedSince, false)
+			return c.process.Deny(d.Tool.Request, prompts.ChangedSince, false)
 		}
 		if r.Behavior == supervisor.Allow {
 			return c.process.Allow(d.Tool.Request, r.UpdatedInput)
@@ -220,7 +221,7 @@ func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 	c, l := e.children[f.Agent], e.state.Launch(f.Agent)
 	r := l.Replies[supervisor.ReplyAt(l, f.Request)]
 	if child := e.children[r.Child]; child != nil {
-		r.Text += supervisor.LastOutput(child.Output)
+		r.Text += prompts.LastOutput(child.Output)
 	}
 	replied := supervisor.Replied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
 	return e.write(c, func() error { return c.process.Return(r.Request, r.Text, r.IsError) }, replied, replied)

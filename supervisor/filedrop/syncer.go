@@ -13,6 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/prompts"
 )
 
 // A Syncer keeps one run's questions in the folders of question and answer files as they are in the database, and
@@ -191,7 +192,7 @@ func (k *Syncer) audit(ctx context.Context) {
 	var all []checkpoints.Decision
 	for _, q := range k.questions() {
 		if !k.done[q.ID] && decided(q) && (q.Delivering || q.State != checkpoints.QuestionAnswered) {
-			all = append(all, checkpoints.Decision{ID: q.ID, Answered: answeredOf(q, supervisor.AnswerOf(q))})
+			all = append(all, checkpoints.Decision{ID: q.ID, Answered: answeredOf(q, prompts.Answer(q))})
 		}
 	}
 	if len(all) == 0 {
@@ -226,7 +227,7 @@ func (k *Syncer) show(ctx context.Context, q *supervisor.Question) {
 		err = k.Withdraw(q.ID)
 		k.done[q.ID] = err == nil && q.Remark == "" // else it may turn out to be answered
 	default:
-		err = k.Close(q.ID, answeredOf(q, supervisor.AnswerOf(q)))
+		err = k.Close(q.ID, answeredOf(q, prompts.Answer(q)))
 		k.done[q.ID] = err == nil
 	}
 	k.trouble(ctx, q.ID, err)

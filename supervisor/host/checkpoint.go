@@ -15,6 +15,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -109,7 +110,7 @@ func stateVariables(a *supervisor.Agent, own *checkpoints.Checkpoint, said strin
 	return vs
 }
 
-// lastAnswer gives the newest answer of an agent's questions, as supervisor.UserAnswer; nil while there is none, or a
+// lastAnswer gives the newest answer of an agent's questions, as prompts.UserAnswer; nil while there is none, or a
 // newer question is open.
 func lastAnswer(questions []*supervisor.Question) json.RawMessage {
 	var group []*supervisor.Question // those that were asked last, together
@@ -118,7 +119,7 @@ func lastAnswer(questions []*supervisor.Question) json.RawMessage {
 		case !supervisor.Posted(q) && q.File == nil:
 			continue
 		case len(group) > 0 && q.Group != group[0].Group:
-			return supervisor.UserAnswer(group)
+			return prompts.UserAnswer(group)
 		case q.AnsweredAt == nil:
 			return nil
 		}
@@ -127,7 +128,7 @@ func lastAnswer(questions []*supervisor.Question) json.RawMessage {
 	if len(group) == 0 {
 		return nil
 	}
-	return supervisor.UserAnswer(group)
+	return prompts.UserAnswer(group)
 }
 
 // lastSignal gives the newest signal with one of the fields; the zero Signal if there is none.

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/worktree"
 )
@@ -53,11 +54,11 @@ func handBack(ctx context.Context, files *worktree.FileSearch, places checkpoint
 // storeAnswer writes the answers where the agent's own script looks for them.
 func storeAnswer(places checkpoints.Places, state string, sig signals.Signal, group []*supervisor.Question) error {
 	if sig.Dialect == signals.Escalated {
-		return places.SetAnswer(state, supervisor.UserAnswer(group))
+		return places.SetAnswer(state, prompts.UserAnswer(group))
 	}
 	answers := map[string]any{}
 	for _, q := range group {
-		answers[q.Own] = supervisor.AnswerValue(q)
+		answers[q.Own] = prompts.Value(q)
 	}
 	return places.StoreAnswers(state, answers)
 }

@@ -18,6 +18,7 @@ import (
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/findings"
 	"claude-supervise/supervisor/permission"
+	"claude-supervise/supervisor/prompts"
 )
 
 // A process writes the agent's log beside its own work.
@@ -195,7 +196,7 @@ func (m Machine) handed(s supervisor.State, a *supervisor.Agent, l *supervisor.L
 	}
 	if n := len(answers); n > 0 {
 		last := s.Group(answers[n-1].Group)
-		answer, all = supervisor.AnswersInOne(last), string(supervisor.AnswersByID(answers))
+		answer, all = supervisor.AnswersInOne(last), string(prompts.AnswersByID(answers))
 		if kept := last[0].Kept; kept != nil && kept.Hand != "" {
 			checkpoint = kept.Hand
 		}

@@ -21,6 +21,8 @@ const (
 	ReduceIt   = "reduce"
 	GiveUp     = "give up"
 
+	GoOnIt = "continue" // of work that takes too long: 002, "Agent Timeout". ReduceIt and DelegateIt may be, too
+
 	SplitIt    = "delegate the parts" // not typed: the agent proposes to have several agents do what is blocked
 	Unresolved = "decline"            // not typed: the person will not answer
 )

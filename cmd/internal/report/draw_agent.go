@@ -46,7 +46,7 @@ func whatItReports(a view.ReportedAgent) g.Node {
 // part draws what a subagent has reported.
 func part(p supervisor.PartReport) g.Node {
 	return g.Group{
-		html.H4(g.Text("Subagent: "), see(supervisor.PartOf(&p.By)), g.Text(", "+p.Status)),
+		html.H4(g.Text("Subagent: "), see(p.By.Name()), g.Text(", "+p.Status)),
 		paragraph("text", see(p.Summary)),
 		section("Deliverables", p.Deliverables),
 		g.If(len(p.Missing) > 0, g.Group{html.H4(g.Text("Missing on disk")), list(p.Missing)}),

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -56,7 +55,7 @@ func Markdown(w io.Writer, r view.RunReport) error {
 			}
 		}
 		for _, p := range a.Parts {
-			fmt.Fprintf(&b, "- Subagent %s reported %s: %s\n", escape(supervisor.PartOf(&p.By)), escape(p.Status),
+			fmt.Fprintf(&b, "- Subagent %s reported %s: %s\n", escape(p.By.Name()), escape(p.Status),
 				escape(p.Summary))
 			if len(p.Missing) > 0 {
 				fmt.Fprintf(&b, "  - Missing on disk: %s\n", escape(strings.Join(p.Missing, "\n")))

@@ -198,7 +198,7 @@ func (s *factSheet) mending(w view.WorktreeView) {
 
 func (s *factSheet) report(d view.Details, agent string) {
 	for _, part := range d.Agents[agent].SubagentReports {
-		s.line("Subagent", "%s\nreports %s: %s", supervisor.PartOf(&part.By), part.Status, part.Summary)
+		s.line("Subagent", "%s\nreports %s: %s", part.By.Name(), part.Status, part.Summary)
 		s.line("Files", "%s", part.Deliverables)
 		s.line("Missing", "%s", strings.Join(part.Missing, "\n"))
 	}

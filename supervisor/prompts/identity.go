@@ -1,4 +1,4 @@
-package supervisor
+package prompts
 
 import (
 	"fmt"
@@ -10,16 +10,15 @@ import (
 // This file is the EXECUTION CONTEXT that stands before every task (002, Protocol 1). Every request of every
 // conversation carries it.
 
-// identity tells an agent who it is, that nobody reads along, and how to ask all the same: by our tools where they are
-// served, else by blocks.
-func (s State) identity(a *Agent) string {
-	parent := "the supervisor, which relays to a person"
-	if a.Parent != "" && !s.Agents[a.Parent].Group {
-		parent = "agent " + a.Parent
+// Identity tells an agent by its id who it is, that nobody reads along, and how to ask all the same: by our tools where
+// they are served, else by blocks. parent is the agent that has started it; "" for the supervisor.
+func Identity(id, parent string, served bool) string {
+	if parent = "agent " + parent; parent == "agent " {
+		parent = "the supervisor, which relays to a person"
 	}
-	by, how := "the tools below", byTools+strings.TrimSpace(signals.Fallback(a.ID))
-	if !s.Serves() {
-		by, how = "the blocks below", byBlocks+strings.TrimSpace(signals.Templates(a.ID))
+	by, how := "the tools below", byTools+strings.TrimSpace(signals.Fallback(id))
+	if !served {
+		by, how = "the blocks below", byBlocks+strings.TrimSpace(signals.Templates(id))
 	}
 	return fmt.Sprintf(`## EXECUTION CONTEXT: BACKGROUND AGENT
 
@@ -32,26 +31,21 @@ When to ask: information is missing, requirements have several valid readings, o
 		`Ask instead of guessing; there is no time limit on the answer.
 When not to ask: you can find it out from the files, or it is a technical decision with a clear best practice.
 
-%s`, by, a.ID, parent, how)
+%s`, by, id, parent, how)
 }
 
-// AfterCompaction is the statement for a conversation that was compacted; of its task, the summary tells. A subagent
-// reads it too, where the release does not say whose conversation it was.
-func (s State) AfterCompaction(a *Agent) string { return afterCompaction + s.identity(a) }
-
-const afterCompaction = `Your conversation was compacted. What it began with holds as before. If you are a subagent ` +
+// AfterCompaction stands before the identity in a conversation that was compacted; of its task, the summary tells. A
+// subagent reads it too, where the release does not say whose conversation it was.
+const AfterCompaction = `Your conversation was compacted. What it began with holds as before. If you are a subagent ` +
 	`of the agent that is named here, you ask in its name and by its id; your last message is your result, and that the ` +
 	`whole task is done is not yours to report.
 
 `
 
 // Briefing is the statement for the subagents that an agent starts in its own process: what they say and ask is said
-// and asked in its name. "" where our tools are not served.
-func (s State) Briefing(a *Agent) string {
-	if !s.Serves() {
-		return ""
-	}
-	return fmt.Sprintf(briefing, a.ID, a.ID) + strings.TrimSpace(signals.SubagentTemplates(a.ID)) + "\n\n## YOUR PART\n\n"
+// and asked in its name.
+func Briefing(id string) string {
+	return fmt.Sprintf(briefing, id, id) + strings.TrimSpace(signals.SubagentTemplates(id)) + "\n\n## YOUR PART\n\n"
 }
 
 const briefing = `## EXECUTION CONTEXT: SUBAGENT

@@ -1,4 +1,4 @@
-package supervisor
+package prompts
 
 import (
 	"encoding/json"
@@ -12,39 +12,30 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// This file writes the answers as the agents read them, each in the form in which it was asked.
-
-func init() {
-	handlers[questions.AskClarification] = handler{signal: signals.Clarification, asked: inContext}
+// Answer is the answer as the agent reads it.
+func Answer(q *Question) string {
+	switch {
+	case q.Declined:
+		return declined(q)
+	case q.Skipped:
+		return "(no answer: continue without it)"
+	}
+	return q.Answer
 }
 
-// SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
-func SignalOf(q *Question) signals.Signal {
-	var sig signals.Signal
-	if len(q.Signal) > 0 {
-		if err := json.Unmarshal(q.Signal, &sig); err != nil {
-			panic(fmt.Sprintf("supervisor: question %s holds a signal that cannot be read: %v", q.ID, err))
-		}
+// declined says that the person will not answer, and what is to be done now.
+func declined(q *Question) string {
+	why := ""
+	if words := strings.TrimSuffix(strings.TrimSpace(q.Answer), "."); words != "" {
+		why = ": " + words
 	}
-	return sig
+	return "The person declines to answer" + why + ". Continue without it, or end with a report."
 }
 
-// answerText is the prompt that gives a group of questions its answers. It restates each question, so that it stands
-// alone in a conversation in which the asking was lost.
-func (s State) answerText(group []*Question) string {
-	if len(group) == 0 {
-		panic("supervisor: an answer to no question")
-	}
-	if prompt := handlers[group[0].Kind].prompt; prompt != nil {
-		return prompt(s, group)
-	}
-	return s.clarified(group) + notShown(group)
-}
-
-// clarified is that of a clarification.
-func (s State) clarified(group []*Question) string {
+// Clarified gives the questions of a signal their answers, in the form in which they were asked. It restates each, so
+// that it stands alone in a conversation in which the asking was lost.
+func Clarified(group []*Question, sig signals.Signal) string {
 	first := group[0]
-	sig := SignalOf(first)
 	group = slices.DeleteFunc(slices.Clone(group), func(q *Question) bool {
 		return q.State == checkpoints.QuestionWithdrawn
 	})
@@ -65,10 +56,7 @@ func (s State) clarified(group []*Question) string {
 func clarificationResponse(group []*Question, sig signals.Signal) string {
 	var b strings.Builder
 	b.WriteString("## CLARIFICATION RESPONSE\n\nYour questions have been answered:\n")
-	for _, q := range group {
-		fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
-	}
-	b.WriteString("\n## RESUME INSTRUCTIONS\n")
+	b.WriteString(Numbered(group) + "\n## RESUME INSTRUCTIONS\n")
 	line := func(name, value string) {
 		if v := strings.TrimSpace(value); v != "" {
 			fmt.Fprintf(&b, "%s: %s\n", name, v)
@@ -86,6 +74,24 @@ func clarificationResponse(group []*Question, sig signals.Signal) string {
 	return b.String()
 }
 
+// Numbered lists questions with their answers by their numbers.
+func Numbered(group []*Question) string {
+	var b strings.Builder
+	for _, q := range group {
+		fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, Answer(q))
+	}
+	return b.String()
+}
+
+// Told lists questions with their answers, as an earlier conversation was told them.
+func Told(qs []*Question) string {
+	var b strings.Builder
+	for _, q := range qs {
+		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, Answer(q))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
 // stateFile says where the agent left its state: where it named it, and, should that be gone or have changed, the copy
 // of the moment in which it asked.
 func stateFile(q *Question, sig signals.Signal) string {
@@ -99,7 +105,7 @@ func stateFile(q *Question, sig signals.Signal) string {
 func restated(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
-		fmt.Fprintf(&b, "\n%s: %s\nAnswer: %s\n", q.Own, q.Text, AnswerOf(q))
+		fmt.Fprintf(&b, "\n%s: %s\nAnswer: %s\n", q.Own, q.Text, Answer(q))
 	}
 	return b.String()
 }
@@ -115,31 +121,31 @@ func awaitingAnswered(group []*Question, state string) string {
 	return b.String()
 }
 
-// AnswerValue is an answer as a program reads it: nil where its question was skipped, a list of what was chosen where
+// Value is an answer as a program reads it: nil where its question was skipped, a list of what was chosen where
 // several could be, else a string.
-func AnswerValue(q *Question) any {
+func Value(q *Question) any {
 	switch labels := questions.Chosen(q); {
 	case q.Skipped && !q.Declined:
 		return nil
 	case q.MultiSelect && len(labels) > 0:
 		return labels
 	}
-	return AnswerOf(q)
+	return Answer(q)
 }
 
 // UserAnswer is what the user_answer of a checkpoint holds for a group: the answer, and of several questions an object
-// of AnswerValues. A question that is alone and was skipped has words there: null says that nobody has answered yet.
+// of Values. A question that is alone and was skipped has words there: null says that nobody has answered yet.
 func UserAnswer(group []*Question) json.RawMessage {
 	switch {
 	case len(group) > 1:
 		return AnswersByID(group)
 	case group[0].Skipped:
-		return text.JSON(AnswerOf(group[0]))
+		return text.JSON(Answer(group[0]))
 	}
-	return text.JSON(AnswerValue(group[0]))
+	return text.JSON(Value(group[0]))
 }
 
-// AnswersByID is a JSON object of the AnswerValues by the agent's own ids, in the order in which they were asked.
+// AnswersByID is a JSON object of the Values by the agent's own ids, in the order in which they were asked.
 func AnswersByID(group []*Question) json.RawMessage {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -147,7 +153,7 @@ func AnswersByID(group []*Question) json.RawMessage {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: %s", text.JSON(q.Own), text.JSON(AnswerValue(q)))
+		fmt.Fprintf(&b, "%s: %s", text.JSON(q.Own), text.JSON(Value(q)))
 	}
 	return json.RawMessage(b.String() + "}")
 }
@@ -157,7 +163,7 @@ func pauseAnswered(group []*Question, state string) string {
 	var b strings.Builder
 	b.WriteString("USER_INPUT_RESPONSE\n")
 	for _, q := range group {
-		fmt.Fprintf(&b, "\nQuestion: %s\nAnswer: %s\n", q.Text, AnswerOf(q))
+		fmt.Fprintf(&b, "\nQuestion: %s\nAnswer: %s\n", q.Text, Answer(q))
 		if letter := letterOf(q); letter != "" {
 			fmt.Fprintf(&b, "Letter: %s\n", letter)
 		}
@@ -185,7 +191,7 @@ func letterOf(q *Question) string {
 func escalationAnswered(group []*Question, checkpoint string) string {
 	var answers []string
 	for _, q := range group {
-		answers = append(answers, strings.TrimSuffix(AnswerOf(q), "."))
+		answers = append(answers, strings.TrimSuffix(Answer(q), "."))
 	}
 	selected := strings.Join(answers, "; ") + ". Continue implementation."
 	if !slices.ContainsFunc(group, func(q *Question) bool { return q.Declined }) {
@@ -201,25 +207,25 @@ func escalationAnswered(group []*Question, checkpoint string) string {
 func taskAnswered(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
-		said := fmt.Sprintf("User chose: %q. Continue from where you left off.", AnswerOf(q))
+		said := fmt.Sprintf("User chose: %q. Continue from where you left off.", Answer(q))
 		if q.Declined {
 			said = declined(q)
 		}
 		fmt.Fprintf(&b,
 			"%s\n\nQuestion: %s\nSet in your task's metadata: {\"needs_input\": false, \"user_answer\": %s, \"answered_at\": "+
 				"%s}\n",
-			said, q.Text, text.JSON(AnswerOf(q)), text.JSON(q.AnsweredAt))
+			said, q.Text, text.JSON(Answer(q)), text.JSON(q.AnsweredAt))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// servedAnswer is what a call of ask_user returns: the answer alone, or a line of "id: answer" each, quoted where it
+// Served is what a call of ask_user returns: the answer alone, or a line of "id: answer" each, quoted where it
 // has several lines or could be taken for a quoted one or for the lack of one. Labels that hold what joins them are a
 // list.
-func servedAnswer(group []*Question) string {
+func Served(group []*Question) string {
 	var lines []string
 	for _, q := range group {
-		answer := AnswerOf(q)
+		answer := Answer(q)
 		switch labels := questions.Chosen(q); {
 		case len(labels) > 1 && slices.ContainsFunc(labels, func(l string) bool { return strings.Contains(l, ", ") }):
 			answer = string(text.JSON(labels))
@@ -231,7 +237,7 @@ func servedAnswer(group []*Question) string {
 		}
 		lines = append(lines, answer)
 	}
-	return strings.Join(lines, "\n") + notShown(group)
+	return strings.Join(lines, "\n") + NotShown(group)
 }
 
 // unquoted reports whether an answer is one line that is nothing but itself.
@@ -239,8 +245,8 @@ func unquoted(answer string) bool {
 	return answer != "" && !strings.ContainsAny(answer[:1], `"([`) && !strings.ContainsAny(answer, "\r\n")
 }
 
-// notShown says what of its questions the person did not see, so that the agent takes no answer for one to all of it.
-func notShown(group []*Question) string {
+// NotShown says what of its questions the person did not see, so that the agent takes no answer for one to all of it.
+func NotShown(group []*Question) string {
 	var b strings.Builder
 	for _, q := range group {
 		if q.Truncated != "" {
@@ -251,8 +257,8 @@ func notShown(group []*Question) string {
 	return b.String()
 }
 
-// answersDeclined is what a call reads none of whose questions the person will answer.
-func answersDeclined(group []*Question) string {
+// Declined is what a call reads none of whose questions the person will answer.
+func Declined(group []*Question) string {
 	if len(group) == 1 {
 		return declined(group[0])
 	}

@@ -1,4 +1,4 @@
-package supervisor
+package prompts
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -15,8 +14,8 @@ import (
 // the bottom up: who had asked goes on with the answer, and its result is what the one above it had waited for. Where
 // the release cannot revive, or the conversation is a new one, the main conversation gives the uppermost task again.
 
-// A branch is a subagent that the main conversation had started, with those below it that are told of.
-type branch struct {
+// A Branch is a subagent that the main conversation had started, with those below it that are told of.
+type Branch struct {
 	groups  [][]*Question // what those in it have asked
 	members []*member     // lowest first
 }
@@ -29,16 +28,16 @@ type member struct {
 	level  int           // how many are above it
 }
 
-// branchesOf gives the branches that groups of subagents' questions came from, in the order of the groups.
-func branchesOf(groups [][]*Question) []*branch {
-	var branches []*branch
-	byTop := map[string]*branch{}
+// BranchesOf returns the branches that groups of subagents' questions came from, in the order of the groups.
+func BranchesOf(groups [][]*Question) []*Branch {
+	var branches []*Branch
+	byTop := map[string]*Branch{}
 	for _, group := range groups {
-		line := lineOf(fromSubagent(group))
-		top := keyOf(line[len(line)-1])
+		line := group[0].Tool.From.Line()
+		top := line[len(line)-1].Key()
 		b := byTop[top]
 		if b == nil {
-			b = &branch{}
+			b = &Branch{}
 			byTop[top], branches = b, append(branches, b)
 		}
 		b.add(group, line)
@@ -50,7 +49,7 @@ func branchesOf(groups [][]*Question) []*branch {
 }
 
 // add adds what a subagent has asked, and those above it.
-func (b *branch) add(group []*Question, line []*checkpoints.Subagent) {
+func (b *Branch) add(group []*Question, line []*checkpoints.Subagent) {
 	b.groups = append(b.groups, group)
 	var below *member
 	for i, sub := range line {
@@ -65,16 +64,13 @@ func (b *branch) add(group []*Question, line []*checkpoints.Subagent) {
 	}
 }
 
-func (b *branch) member(sub *checkpoints.Subagent, level int) *member {
-	i := slices.IndexFunc(b.members, func(m *member) bool { return keyOf(m.Subagent) == keyOf(sub) })
+func (b *Branch) member(sub *checkpoints.Subagent, level int) *member {
+	i := slices.IndexFunc(b.members, func(m *member) bool { return m.Key() == sub.Key() })
 	if i < 0 {
 		i, b.members = len(b.members), append(b.members, &member{Subagent: sub, level: level})
 	}
 	return b.members[i]
 }
-
-// keyOf tells a subagent from others.
-func keyOf(sub *checkpoints.Subagent) string { return cmp.Or(sub.ToolUse, sub.ID) }
 
 // waited reports whether the subagent was interrupted while it waited for a person.
 func (m *member) waited() bool {
@@ -88,9 +84,9 @@ func (m *member) cutOff() bool {
 	return m.Interrupted || m.waited() || slices.ContainsFunc(m.below, (*member).cutOff)
 }
 
-// subagentsAnswered tells the main conversation what the questions of one of its subagents, and of those below it, have
-// come to. Answers that they had already are repeated only to one that has to begin anew.
-func (s State) subagentsAnswered(br *branch, revive bool) string {
+// Answered tells the main conversation what the questions of one of its subagents, and of those below it, have come to.
+// Answers that they had already are repeated only to one that has to begin anew. answers writes those of a group.
+func (br *Branch) Answered(revive bool, answers func(group []*Question) string) string {
 	gone := slices.DeleteFunc(slices.Clone(br.members), func(m *member) bool { return !m.cutOff() })
 	revive = revive && !slices.ContainsFunc(gone, func(m *member) bool { return m.ID == "" })
 	var b strings.Builder
@@ -104,7 +100,7 @@ func (s State) subagentsAnswered(br *branch, revive bool) string {
 		for _, group := range m.groups {
 			had := group[0].State == checkpoints.QuestionDelivered
 			if !had || !revive && group[0].Kind != questions.AskPermission {
-				b.WriteString(s.forSubagent(group))
+				b.WriteString(answers(group))
 			}
 		}
 	}
@@ -122,10 +118,10 @@ func (m *member) whatBecame() string {
 	var below []string
 	for _, sub := range m.below {
 		if sub.cutOff() {
-			below = append(below, nameOf(sub.Subagent))
+			below = append(below, NameOf(sub.Subagent))
 		}
 	}
-	name, with := nameOf(m.Subagent), strings.Join(below, " and ")
+	name, with := NameOf(m.Subagent), strings.Join(below, " and ")
 	switch {
 	case m.waited() && with != "":
 		return fmt.Sprintf("Your subagent %s had asked the person, and was interrupted while it waited for that and for %s, "+
@@ -189,7 +185,7 @@ func beginAnew(members []*member) string {
 	for _, m := range members {
 		of := "Its task"
 		if len(members) > 1 {
-			of = "The task of " + nameOf(m.Subagent)
+			of = "The task of " + NameOf(m.Subagent)
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s\n", of, taskOf(m.Subagent))
 		if m.Done != "" {
@@ -210,8 +206,8 @@ func beginAnew(members []*member) string {
 	return b.String()
 }
 
-// nameOf names a subagent to the conversation that started it.
-func nameOf(sub *checkpoints.Subagent) string {
+// NameOf names a subagent to the conversation that started it.
+func NameOf(sub *checkpoints.Subagent) string {
 	name := sub.ID
 	if sub.Task != "" {
 		name = strings.TrimSpace(name + " (" + sub.Task + ")")
@@ -226,31 +222,14 @@ func taskOf(sub *checkpoints.Subagent) string {
 	return sub.Task
 }
 
-// forSubagent gives a group's questions with their answers.
-func (s State) forSubagent(group []*Question) string {
-	var b strings.Builder
-	switch h := handlers[group[0].Kind]; {
-	case h.within != nil:
-		fmt.Fprintf(&b, "\n%s\n", h.within(group))
-	case h.prompt != nil:
-		fmt.Fprintf(&b, "\n%s\n", h.prompt(s, group))
-	default:
-		for _, q := range group {
-			fmt.Fprintf(&b, "\nQ%d: %s\nA%d: %s\n", q.Index+1, q.Text, q.Index+1, AnswerOf(q))
-		}
-	}
-	return b.String()
-}
-
-// answerForSubagent gives a group of questions that a subagent has asked in its own words its answers: to the main
-// conversation, which hands them on.
-func (s State) answerForSubagent(group []*Question, sub *checkpoints.Subagent, l *Launch) string {
+// ForSubagent gives a question that a subagent has asked in its own words its answer, as a prompt has it: to the main
+// conversation, which hands it on. revive: the subagent can be revived.
+func ForSubagent(answer string, sub *checkpoints.Subagent, revive bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Your subagent %s had asked the person. What follows is the answer, and for the subagent.\n\n%s\n\n",
-		strings.TrimSpace(nameOf(sub)), s.answerText(group))
+		strings.TrimSpace(NameOf(sub)), answer)
 	const heading = "## FOR YOUR SUBAGENT\n"
-	same := l.StartedAt != nil && !group[0].AskedAt.Before(*l.StartedAt) && claude.ReleaseOf(l.Version).RevivesSubagents
-	if sub.ID != "" && (same || s.revives(l.Agent, l)) {
+	if revive {
 		fmt.Fprintf(&b, heading+"Call SendMessage %s with to %q and the answer above as message: the subagent continues "+
 			"with its work, and you get its result. Do not do its work yourself, and do not start another in its place.",
 			loadSendMessage, sub.ID)
