@@ -27,12 +27,13 @@ type Budget = checkpoints.Budget
 // Lower gives the lower bound of each of two budgets.
 func Lower(a, b Budget) Budget {
 	return Budget{
-		CostUSD: lower(a.CostUSD, b.CostUSD), Tokens: lower(a.Tokens, b.Tokens),
-		Time: lower(a.Time, b.Time), Turns: lower(a.Turns, b.Turns),
+		CostUSD: LowerBound(a.CostUSD, b.CostUSD), Tokens: LowerBound(a.Tokens, b.Tokens),
+		Time: LowerBound(a.Time, b.Time), Turns: LowerBound(a.Turns, b.Turns),
 	}
 }
 
-func lower[T int | int64 | float64 | time.Duration](a, b T) T {
+// LowerBound returns the lower of two bounds, of which 0 is none.
+func LowerBound[T int | int64 | float64 | time.Duration](a, b T) T {
 	if a == 0 || b != 0 && b < a {
 		return b
 	}

@@ -86,7 +86,7 @@ func (d *transition) turnsLeft(a *Agent) int {
 	}
 	for scope := a; scope != nil; scope = d.Agents[scope.Parent] {
 		if scope.Budget != nil && scope.Budget.Turns > 0 {
-			left = lower(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
+			left = LowerBound(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
 		}
 	}
 	return left

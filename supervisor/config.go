@@ -64,8 +64,8 @@ const Forever time.Duration = -1
 // DefaultHold is the life of the prompt cache: within it an answer costs no more than its tokens.
 const DefaultHold = 5 * time.Minute
 
-// defaultSilentAfter is longer than a request to the API takes, its own retries included.
-const defaultSilentAfter = 10 * time.Minute
+// DefaultSilentAfter is longer than a request to the API takes, its own retries included.
+const DefaultSilentAfter = 10 * time.Minute
 
 // OnSilence says what is done about a process of which nothing is heard.
 type OnSilence string

@@ -11,11 +11,6 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// RestLeft is how long a rest goes on: until a time by the wall clock, but no longer than by one that does not jump.
-func RestLeft(until, wall time.Time, steady time.Duration) time.Duration {
-	return min(until.Sub(wall), steady)
-}
-
 // This file is what becomes of agents whose account has met its usage limit. None has failed: they rest until the limit
 // ends and go on by themselves. Those of the run that have no process rest with the first whose request was rejected,
 // for they ask the same account; those at work go on until they are rejected themselves. The first goes on as soon as

@@ -452,7 +452,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = defaultSilentAfter })
+	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = DefaultSilentAfter })
 	s.plans("watch " + Root)
 	id := s.nests(Root, nestedWork)
 	s.plansNot("watch " + Root)

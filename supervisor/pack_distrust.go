@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/questions"
 )
@@ -22,27 +21,6 @@ const unpackedBy = "unpack"
 type SeenCall struct {
 	signals.Question
 	Rule string
-}
-
-// SeenCalls shows the calls of the permissions that are or may become open, as look sees them.
-func SeenCalls(s State, look func(call *checkpoints.ToolCall, agent string) CallView) map[string]SeenCall {
-	seen := map[string]SeenCall{}
-	for _, q := range s.Questions {
-		if questions.KindOf(q.Kind).Ruled && q.Tool != nil &&
-			(IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
-			asked, rule := PermissionAsked(askOf(q.Tool), look(q.Tool, q.Agent))
-			seen[q.ID] = SeenCall{Question: asked, Rule: rule}
-		}
-	}
-	return seen
-}
-
-func askOf(call *checkpoints.ToolCall) procs.Ask {
-	ask := procs.Ask{Name: call.Name, Input: call.Input}
-	if call.From != nil {
-		ask.From = procs.Subagent{ID: call.From.ID}
-	}
-	return ask
 }
 
 // distrust takes from the records of a run what nobody has granted here.
@@ -333,31 +311,3 @@ func (d *transition) indexAnew() {
 		}
 	}
 }
-
-// HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something,
-// and the answer to a question that is asked anew. Both stay, as notes that nothing follows from. In a file that is
-// vouched for, an answer that waits counts.
-func HeldNotes(notes []InboxEntry, taken int64, s State, vouched bool) (kept []InboxEntry, withheld []Withheld) {
-	for _, n := range notes {
-		q := s.Questions[n.Question]
-		if q != nil && (n.Kind == EntryAnswer || n.Kind == EntryChange) {
-			n.AllLike = n.AllLike && vouched
-			answered := *q
-			answered.State, answered.Answer, answered.Skipped, answered.Declined = checkpoints.QuestionAnswered, n.Value, n.Skip,
-				n.Decline
-			waits := n.Seq > taken
-			grants := waits && !vouched && questions.Grants(&answered)
-			if grants {
-				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})
-			}
-			if grants || !waits && IsOpen(q) {
-				n.Kind, n.Question = noteHeld, ""
-			}
-		}
-		kept = append(kept, n)
-	}
-	return kept, withheld
-}
-
-// noteHeld is a note of which nothing follows: an answer that came in a pack file and does not count here.
-const noteHeld = "held"

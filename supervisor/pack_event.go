@@ -43,14 +43,14 @@ type Unpacked struct {
 	From, Cwd string // the run's folder before, and from now on
 	Same      bool   // it is the machine on which it was packed
 	Work      bool   // the uncommitted work has come along
-	Config    Config // from now on: see harmless
+	Config    Config // from now on: see pack.Harmless
 	Back      bool   `json:",omitempty"` // nothing was moved: the packing is taken back
 
 	File  string              `json:",omitempty"` // that it came from, for people
 	Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
 	Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
 
-	Vouched bool `json:",omitempty"` // whoever unpacks it has authenticated the file: see Harmless
+	Vouched bool `json:",omitempty"` // whoever unpacks it has authenticated the file: see pack.Harmless
 
 	Conversations []string `json:",omitempty"` // sessions that came along
 

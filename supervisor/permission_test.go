@@ -407,12 +407,14 @@ func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	s.wants("q-2", "make", nil)
 	s.Answers("q-2", AllowRun)
+	harmless := s.State.Config
+	harmless.Allow, harmless.AllowProject = nil, false
 	s.Do(Unpacked{
-		From: "/a", Cwd: "/b", Config: first(Harmless(s.State.Config, nil, false)),
+		From: "/a", Cwd: "/b", Config: harmless,
 		Conversations: []string{s.State.Agents[Root].SessionID},
 	})
-	if rules := s.State.Rules(); len(rules) != 0 || s.State.Config.Allow != nil || s.State.Config.AllowProject {
-		t.Fatalf("in force are %v and %+v", rules, s.State.Config)
+	if rules := s.State.Rules(); len(rules) != 0 {
+		t.Fatalf("in force are %v", rules)
 	}
 	q := s.State.Questions["q-2"]
 	read := handlers[q.Kind].prompt(s.State, []*Question{q})
@@ -420,5 +422,3 @@ func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
 		t.Fatalf("an answer that the agent has yet to hear is %q", read)
 	}
 }
-
-func first[A, B any](a A, _ B) A { return a }

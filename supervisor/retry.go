@@ -63,7 +63,8 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"
-		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), Text: prompts.TryAgain(a), At: d.at})
+		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), At: d.at,
+			Text: prompts.TryAgain(a)})
 	}
 	a.EndedAt, a.Ending, a.ReportRequested = nil, checkpoints.Ending{}, false
 	a.Report, a.ToldMissing = nil, false

@@ -43,8 +43,8 @@ func (d *transition) canRequestReport(a *Agent) bool {
 
 // wantReport puts what asks for a report among what is to be said to an agent.
 func wantReport(a *Agent, l *Launch, why string, at time.Time) {
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), Text: prompts.ReportWanted(a.ID, why),
-		At: at})
+	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), At: at,
+		Text: prompts.ReportWanted(a.ID, why)})
 }
 
 // enqueue puts something among what waits to be said to an agent; false if it is there already, or another with the

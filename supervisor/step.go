@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrUnwelcome is the error of an event that comes too late or twice and changes nothing: an answer to a question
@@ -42,4 +43,13 @@ func unsupervised(e Event) bool {
 		return true
 	}
 	return false
+}
+
+// Settled settles all agents of a state once more, at a time. What Step gives is settled already, and stays as it is
+// but for reasons that people read; the simulation holds Step to that.
+func Settled(s State, at time.Time) State {
+	d := NewTransition(s, at)
+	d.touchAll()
+	d.reconcile()
+	return d.State
 }

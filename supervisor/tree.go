@@ -79,8 +79,8 @@ func (d *transition) tellParent(c *Agent) {
 		if d.inPool(c) {
 			return
 		}
-		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), Text: d.childEnded(c) + prompts.ResumeStep(c), From: c.ID,
-			At: d.at})
+		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), From: c.ID, At: d.at,
+			Text: d.childEnded(c) + prompts.ResumeStep(c)})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -298,60 +299,15 @@ func (e *engine) tell(c *child, n supervisor.Notification) {
 	e.say(n)
 }
 
-// naming gives an agent's questions their ids, and the answers that were given in advance: for each the preset whose
-// key names it most exactly, among those that it can take. rule is the one that they offer.
-func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signals.Question,
-	rule string) supervisor.Naming {
-	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]supervisor.Preset, len(qs))}
-	if questions.KindOf(kind).Hands {
-		n.Child = e.IDs.Agent()
+// resets is when a usage limit ends, as far as claude's words for it can be read. A time of day is in the zone of this
+// machine.
+func resets(f procs.Failure, now time.Time) *time.Time {
+	if !supervisor.IsLimit(f) {
+		return nil
 	}
-	for i, q := range qs {
-		n.IDs[i] = e.IDs.Question()
-		best := 0
-		for _, p := range e.state.Config.Answers {
-			fit := p.Names(q)
-			if fit <= best {
-				continue
-			}
-			value, why := e.preset(p, agent, kind, q, rule)
-			if why != "" {
-				e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
-					Trouble: true, Text: p.Origin() + " does not answer it: " + why})
-				continue
-			}
-			p.Value = value
-			best, n.Presets[i] = fit, p
-		}
+	if at, ok := claude.ResetTime(f.Reset, now.Local()); ok {
+		at = at.UTC()
+		return &at
 	}
-	return n
-}
-
-// preset gives a preset as the answer to a question, or says why it is none.
-func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.QuestionKind, asked signals.Question,
-	rule string) (value, why string) {
-	q := supervisor.NewQuestion(kind, asked)
-	q.Run, q.Agent, q.Rule = e.run, agent, rule // a path begins where the agent works
-	if supervisor.OfBudget(q) {
-		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
-	}
-	value, err := e.judge(q, p.Value)
-	if q.Answer = value; err != nil {
-		q.Answer = p.Value
-	}
-	switch why = p.Grants(q, e.state.Config); {
-	case why != "":
-		return "", why
-	case err != nil:
-		return "", err.Error()
-	}
-	return value, ""
-}
-
-// judge gives what a text answers to a question of an agent, or why it is no answer.
-func (e *engine) judge(q *supervisor.Question, typed string) (string, error) {
-	return questions.Judge(q, typed, questions.Place{Dir: e.state.Folder(q.Agent), Stat: func(path string) error {
-		_, err := read(&e.disk, func() (struct{}, error) { return struct{}{}, e.Files.Stat(path) })
-		return err
-	}})
+	return nil
 }

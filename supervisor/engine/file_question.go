@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -266,4 +267,48 @@ func (e *engine) answers(found supervisor.FileFound, line string) string {
 	q.Run, q.Agent, q.File = e.run, found.Agent, &checkpoints.FileAsked{ID: found.Signal.Field("question_id")}
 	value, _ := e.judge(q, line)
 	return value
+}
+
+// questionFile reads a question file by its id.
+func (e *engine) questionFile(id string) (*checkpoints.QuestionFile, error) {
+	if e.fileDrop == nil {
+		return nil, errors.New("the folder of question files cannot be used")
+	}
+	return read(&e.disk, func() (*checkpoints.QuestionFile, error) { return e.fileDrop.Question(id) })
+}
+
+// escalated reports whether an id is that of a question file which some agent's script has put there: one that lies
+// there still, whether it can be read or not, or was read before. It may be called by any goroutine.
+func (e *engine) escalated(id string) bool {
+	f, err := e.questionFile(id)
+	switch {
+	case err == nil:
+		return !f.Ours()
+	case errors.Is(err, checkpoints.ErrBadQuestionFile):
+		return true
+	}
+	return e.fileDrop != nil && e.fileDrop.Knows(id)
+}
+
+// NamesID reports whether a text names an id, and not one that it is part of.
+func NamesID(text, id string) bool {
+	for {
+		before, after, found := strings.Cut(text, id)
+		if !found {
+			return false
+		}
+		if !endsInID(before) && !beginsInID(after) {
+			return true
+		}
+		text = after
+	}
+}
+
+func endsInID(s string) bool { return s != "" && isIDByte(s[len(s)-1]) }
+
+// beginsInID leaves out a dot: an id is named at the end of a sentence too, and before .txt.
+func beginsInID(s string) bool { return s != "" && isIDByte(s[0]) && s[0] != '.' }
+
+func isIDByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

@@ -11,6 +11,13 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
+// A process that does nothing but wait still uses some processor time: claude 2.1.329 was seen to use 0.1 to 0.5 % of
+// one processor. That time is counted in steps of 10 ms.
+const (
+	idleShare = 0.01
+	idleLeast = 50 * time.Millisecond
+)
+
 // A liveness is what shows that a process is alive: when it last printed something, and which calls it has under way.
 type liveness struct {
 	begun time.Time    // what beat counts from, by a clock that does not jump
@@ -68,7 +75,7 @@ func (e *engine) watch(f supervisor.Effect) func(context.Context) result {
 			}
 			spent, _ := c.process.CPU()
 			if quiet := c.liveness.quiet(); quiet >= after &&
-				spent-before < max(supervisor.IdleLeast, time.Duration(supervisor.IdleShare*float64(probe))) {
+				spent-before < max(idleLeast, time.Duration(idleShare*float64(probe))) {
 				return result{finish: func() supervisor.Event {
 					return supervisor.Stalled{Agent: f.Agent, Launch: f.Launch, Since: e.Now().Add(-quiet),
 						Doing: e.doing(c)}

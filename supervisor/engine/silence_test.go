@@ -36,7 +36,7 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 		"the clock was put back":          {due.Add(-24 * time.Hour), time.Minute, time.Minute},
 		"and the rest is over by the way": {due.Add(-24 * time.Hour), -time.Second, -time.Second},
 	} {
-		if got := supervisor.RestLeft(due, c.wall, c.steady); got != c.want {
+		if got := restLeft(due, c.wall, c.steady); got != c.want {
 			t.Errorf("%s: %v are left, want %v", name, got, c.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -138,7 +139,7 @@ func (w *simulation) unpack() bool {
 		panic(err)
 	}
 	b := supervisor.Unpacked{From: r.Cwd, Cwd: cwd, Same: w.one(2), Work: w.one(2), File: "/tmp/run.pack"}
-	b.Config, _ = supervisor.Harmless(cfg, nil, false)
+	b.Config, _ = pack.Harmless(cfg, nil, false)
 	before := w.disk.load()
 	for _, a := range before.AllAgents() {
 		if !w.one(8) {
@@ -147,7 +148,7 @@ func (w *simulation) unpack() bool {
 	}
 	moved, err := w.step(before, supervisor.Happened{At: w.now(), Event: b})
 	w.must("a run can be unpacked", err == nil, "%v", err)
-	b.Seen = supervisor.SeenCalls(before,
+	b.Seen = pack.SeenCalls(before,
 		func(call *checkpoints.ToolCall, _ string) supervisor.CallView { return seen(call.Name, call.Input) })
 	if !w.aside(b, false) {
 		return false
@@ -164,7 +165,7 @@ func (w *simulation) unpack() bool {
 			delete(w.truth.given, id) // it is asked anew
 		}
 	}
-	w.disk.inbox, _ = supervisor.HeldNotes(w.disk.inbox, after.Taken, after, false)
+	w.disk.inbox, _ = pack.HeldNotes(w.disk.inbox, after.Taken, after, false)
 	w.lease.over = nil
 	w.must("nothing that a pack file grants is granted", granted(after) == "", "%s", granted(after))
 	return true

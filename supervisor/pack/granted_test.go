@@ -23,14 +23,14 @@ func granted(s supervisor.State) string {
 		return fmt.Sprintf("the rules %q and %v, the project %v", cfg.Allow, s.Rules(), cfg.AllowProject)
 	case len(cfg.Answers) > 0:
 		return fmt.Sprintf("the answers %v", cfg.Answers)
-	case len(cfg.Exec) > 0 && !slices.Equal(cfg.Exec, []string{""}), supervisor.DemoIsFile(cfg.Demo), cfg.KeepProcesses:
+	case len(cfg.Exec) > 0 && !slices.Equal(cfg.Exec, []string{""}), DemoIsFile(cfg.Demo), cfg.KeepProcesses:
 		return fmt.Sprintf("the programs %q %q", cfg.Exec, cfg.Demo)
 	case slices.Contains(cfg.Delegate, supervisor.AutoDelegations), cfg.Delegate.At(1) == supervisor.AutoDelegations:
 		return "delegations"
 	case cfg.MaxAgents <= 0 || cfg.MaxAgents > supervisor.DefaultMaxAgents, cfg.MaxDepth <= 0 ||
 		cfg.MaxDepth > supervisor.DefaultMaxDepth,
 		cfg.MaxParallel <= 0 || cfg.MaxParallel > supervisor.DefaultMaxParallel, cfg.Retries < 0 ||
-			cfg.Retries > supervisor.DefaultRetries:
+			cfg.Retries > DefaultRetries:
 		return fmt.Sprintf("the limits %+v", cfg)
 	}
 	for _, q := range s.FindQuestions(func(*supervisor.Question) bool { return true }) {

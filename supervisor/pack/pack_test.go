@@ -181,7 +181,7 @@ func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 		}
 		if s, err = supervisor.Step(s,
 			supervisor.Happened{Event: supervisor.Unpacked{From: "/a", Cwd: "/b",
-				Config: first(supervisor.Harmless(s.Config, nil, false))}}); err != nil || s.Config.Demo != want {
+				Config: first(Harmless(s.Config, nil, false))}}); err != nil || s.Config.Demo != want {
 			t.Errorf("%q becomes %q, %v", demo, s.Config.Demo, err)
 		}
 		if _, err := examples.Load(s.Config.Demo); (err == nil) != (demo == "ask") {

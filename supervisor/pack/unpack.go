@@ -41,18 +41,18 @@ type UnpackOptions struct {
 
 // An UnpackedRun says what came out of a pack file.
 type UnpackedRun struct {
-	Run       string                `json:"id"`
-	From      string                `json:"from"`               // the run's folder before,
-	Cwd       string                `json:"cwd"`                // and from now on
-	Questions []view.QuestionView   `json:"questions"`          // those that are open
-	Answered  bool                  `json:"answered"`           // an answer waits to be delivered
-	Exec      bool                  `json:"exec"`               // it runs a command in claude's place
-	Flags     []string              `json:"flags"`              // that claude is given
-	Told      []string              `json:"told"`               // what was done, for people
-	Withheld  []supervisor.Withheld `json:"withheld"`           // what the file grants, and was not taken along
-	AskedAnew []string              `json:"asked_anew"`         // questions whose answers were not; of Questions
-	Failed    bool                  `json:"failed"`             // it has ended, and only resume --failed goes on with it
-	Snapshot  *UnpackedSnapshot     `json:"snapshot,omitempty"` // nil: the run did not go on where it was packed
+	Run       string              `json:"id"`
+	From      string              `json:"from"`               // the run's folder before,
+	Cwd       string              `json:"cwd"`                // and from now on
+	Questions []view.QuestionView `json:"questions"`          // those that are open
+	Answered  bool                `json:"answered"`           // an answer waits to be delivered
+	Exec      bool                `json:"exec"`               // it runs a command in claude's place
+	Flags     []string            `json:"flags"`              // that claude is given
+	Told      []string            `json:"told"`               // what was done, for people
+	Withheld  []Withheld          `json:"withheld"`           // what the file grants, and was not taken along
+	AskedAnew []string            `json:"asked_anew"`         // questions whose answers were not; of Questions
+	Failed    bool                `json:"failed"`             // it has ended, and only resume --failed goes on with it
+	Snapshot  *UnpackedSnapshot   `json:"snapshot,omitempty"` // nil: the run did not go on where it was packed
 }
 
 // An UnpackedSnapshot says which moment of a run came out of a snapshot of it.
@@ -151,7 +151,7 @@ type unpacking struct {
 	made    []string // folders that were not there, the deepest first
 	notes   []checkpoints.InboxEntry
 	told    []string
-	less    []supervisor.Withheld
+	less    []Withheld
 }
 
 // plan checks everything, and finds what is to be done. It changes nothing.
@@ -223,7 +223,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 	if u.same {
 		ours = &u.ours
 	}
-	b.Config, u.less = supervisor.Harmless(before.Config, ours, u.Vouched)
+	b.Config, u.less = Harmless(before.Config, ours, u.Vouched)
 	if b.Epoch = u.epoch; u.beside != nil {
 		b.Config.Snapshots = &supervisor.SnapshotTo{Dir: filepath.Dir(u.beside.path), Keep: supervisor.DefaultKeep}
 	}
@@ -232,7 +232,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 	if err != nil {
 		return err
 	}
-	b.Seen = supervisor.SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
+	b.Seen = SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
 		site := supervisor.CallSite{Folder: moved.Folder(agent)}
 		if call.Cwd == "" { // another folder was one of the machine that the pack comes from
 			site.Cwd = site.Folder
@@ -243,7 +243,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 	if u.state, err = supervisor.Step(before, event); err != nil {
 		return err
 	}
-	if n := u.state.UnendedAgents(); u.state.Config.MaxAgents > 0 && n > u.state.Config.MaxAgents {
+	if n := unended(u.state); u.state.Config.MaxAgents > 0 && n > u.state.Config.MaxAgents {
 		return fmt.Errorf(
 			"the run in the file has %d agents that have not ended, and may have %d here; nothing was changed: "+
 				"--max-agents %d lets them in", n, u.state.Config.MaxAgents, n)
@@ -257,7 +257,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 
 // tryOut sees what the next supervisor would begin with: nothing of it is done.
 func (u *unpacking) tryOut(at time.Time) error {
-	notes, _ := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
+	notes, _ := HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
 	waiting := slices.DeleteFunc(notes, func(n supervisor.InboxEntry) bool { return n.Seq <= u.archive.run.Taken })
 	next, err := supervisor.Step(u.state,
 		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})

@@ -125,7 +125,7 @@ func checkDeliveries(s supervisor.State) error {
 }
 
 // withheld gives the inbox of a pack file as it counts here, and all that the file grants and was not taken along.
-func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, []supervisor.Withheld) {
+func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, []Withheld) {
 	all := u.less
 	for _, q := range before.FindQuestions(func(*supervisor.Question) bool { return true }) {
 		is := u.state.Questions[q.ID]
@@ -134,20 +134,20 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
 		case supervisor.GrantsRule(q) && u.Vouched: // it is given again
 		case supervisor.GrantsRule(q):
-			all = append(all, supervisor.Withheld{What: "the rule " + supervisor.RuleOf(q).Rule,
-				Again: "--allow " + supervisor.ShellLine([]string{supervisor.RuleOf(q).Rule})})
+			all = append(all, Withheld{What: "the rule " + supervisor.RuleOf(q).Rule,
+				Again: "--allow " + ShellLine([]string{supervisor.RuleOf(q).Rule})})
 		case supervisor.IsOpen(is):
-			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s (%s), which is asked anew: %s",
+			all = append(all, Withheld{What: fmt.Sprintf("the answer to %s (%s), which is asked anew: %s",
 				q.ID, q.Kind, text.Line(q.Answer, text.MaxLine))})
 		case kind.Ruled && word == supervisor.Allow && !q.GrantSpent, kind.Runs && q.Ran == nil:
-			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s (%s): %s", q.ID, q.Kind,
+			all = append(all, Withheld{What: fmt.Sprintf("the answer to %s (%s): %s", q.ID, q.Kind,
 				text.Line(q.Answer, text.MaxLine))})
 		}
 		if q.ForAllLike && !u.Vouched {
-			all = append(all, supervisor.Withheld{What: fmt.Sprintf("the answer to %s, for all questions like it: %s",
+			all = append(all, Withheld{What: fmt.Sprintf("the answer to %s, for all questions like it: %s",
 				q.ID, text.Line(q.Answer, text.MaxLine))})
 		}
 	}
-	notes, more := supervisor.HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
+	notes, more := HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
 	return notes, append(all, more...)
 }

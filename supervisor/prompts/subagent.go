@@ -86,31 +86,31 @@ func (m *member) cutOff() bool {
 
 // Answered tells the main conversation what the questions of one of its subagents, and of those below it, have come to.
 // Answers that they had already are repeated only to one that has to begin anew. answers writes those of a group.
-func (br *Branch) Answered(revive bool, answers func(group []*Question) string) string {
-	gone := slices.DeleteFunc(slices.Clone(br.members), func(m *member) bool { return !m.cutOff() })
+func (b *Branch) Answered(revive bool, answers func(group []*Question) string) string {
+	gone := slices.DeleteFunc(slices.Clone(b.members), func(m *member) bool { return !m.cutOff() })
 	revive = revive && !slices.ContainsFunc(gone, func(m *member) bool { return m.ID == "" })
-	var b strings.Builder
-	if slices.ContainsFunc(br.members, (*member).waited) {
-		b.WriteString("## CLARIFICATION RESPONSE\n")
+	var said strings.Builder
+	if slices.ContainsFunc(b.members, (*member).waited) {
+		said.WriteString("## CLARIFICATION RESPONSE\n")
 	} else {
-		b.WriteString("## SUBAGENT INTERRUPTED\n")
+		said.WriteString("## SUBAGENT INTERRUPTED\n")
 	}
-	for _, m := range br.members {
-		b.WriteString("\n" + m.whatBecame() + "\n")
+	for _, m := range b.members {
+		said.WriteString("\n" + m.whatBecame() + "\n")
 		for _, group := range m.groups {
 			had := group[0].State == checkpoints.QuestionDelivered
 			if !had || !revive && group[0].Kind != questions.AskPermission {
-				b.WriteString(answers(group))
+				said.WriteString(answers(group))
 			}
 		}
 	}
 	if !revive {
-		b.WriteString(beginAnew(br.members))
-		return b.String()
+		said.WriteString(beginAnew(b.members))
+		return said.String()
 	}
-	b.WriteString("\n## RESUME INSTRUCTIONS\n")
-	b.WriteString(sendOn(gone))
-	return b.String()
+	said.WriteString("\n## RESUME INSTRUCTIONS\n")
+	said.WriteString(sendOn(gone))
+	return said.String()
 }
 
 // whatBecame says what became of a subagent with its process.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -156,7 +157,7 @@ func agentDetails(s supervisor.State, a *supervisor.Agent, pid int, at time.Time
 	d := AgentDetails{
 		Delegated: a.Delegated, Budget: a.Budget, Progress: a.Progress, Worked: workedFor(s, a, at).Seconds(),
 		ContinuedBy: a.ContinuedBy,
-		GoesOnFrom:  s.GoesOnFrom(a),
+		GoesOnFrom:  goesOnFrom(s, a),
 		Children:    []string{}, SubagentReports: append([]checkpoints.PartReport{}, a.Parts...),
 	}
 	for _, c := range s.Children(a.ID) {
@@ -177,4 +178,17 @@ func workedFor(s supervisor.State, a *supervisor.Agent, at time.Time) time.Durat
 		sum += max(at.Sub(*l.StartedAt), 0)
 	}
 	return sum
+}
+
+// goesOnFrom names the agent whose conversation one goes on with, by its session where it is of another run; "" if it
+// began empty.
+func goesOnFrom(s supervisor.State, a *supervisor.Agent) string {
+	if a.From == "" {
+		return ""
+	}
+	agents := s.AllAgents()
+	if at := slices.IndexFunc(agents, func(b *supervisor.Agent) bool { return b.SessionID == a.From }); at >= 0 {
+		return agents[at].ID
+	}
+	return "session " + a.From
 }

@@ -14,7 +14,6 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/text"
@@ -81,7 +80,7 @@ func (h *held) apart(ctx context.Context, shown map[string]bool) {
 		h.Log.Warn("the server cannot be reached, and a run asks. An answer that is given here is kept, and counts once "+
 			"the server is back, if it is the first", "run", h.Task.Run, "question", q.ID,
 			"text", text.Line(q.Question, text.MaxLine), "answer", fmt.Sprintf("XDG_STATE_HOME=%s claude-supervise "+
-				"answer %s VALUE", supervisor.ShellLine([]string{h.stateHome()}), q.ID))
+				"answer %s VALUE", pack.ShellLine([]string{h.stateHome()}), q.ID))
 	}
 }
 

@@ -1,4 +1,4 @@
-package supervisor
+package pack
 
 import (
 	"fmt"
@@ -9,10 +9,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/rules"
 )
 
-// This file is what is taken of the configuration in a pack file (see pack/pack_trust.go).
+// This file is what is taken of the configuration in a pack file (see pack_trust.go).
 
 // Withheld is something that a pack file grants and that was not taken along.
 type Withheld struct {
@@ -26,7 +27,7 @@ const DefaultRetries = 3
 // Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run
 // unasked, answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was
 // started here. Of a file that is vouched for, what the person has granted stays: rules, answers in advance, retries.
-func Harmless(cfg Config, here *Config, vouched bool) (Config, []Withheld) {
+func Harmless(cfg supervisor.Config, here *supervisor.Config, vouched bool) (supervisor.Config, []Withheld) {
 	var w withholding
 	w.programs(&cfg, here)
 	w.flags(&cfg)
@@ -38,36 +39,38 @@ func Harmless(cfg Config, here *Config, vouched bool) (Config, []Withheld) {
 	}
 	cfg.Retries = max(cfg.Retries, 0)
 	if here != nil {
-		cfg.MaxParallel, cfg.MaxDepth = lower(cfg.MaxParallel, here.MaxParallel), lower(cfg.MaxDepth, here.MaxDepth)
-		cfg.MaxAgents, cfg.Budget = lower(cfg.MaxAgents, here.MaxAgents), Lower(cfg.Budget, here.Budget)
+		cfg.MaxParallel = supervisor.LowerBound(cfg.MaxParallel, here.MaxParallel)
+		cfg.MaxDepth = supervisor.LowerBound(cfg.MaxDepth, here.MaxDepth)
+		cfg.MaxAgents = supervisor.LowerBound(cfg.MaxAgents, here.MaxAgents)
+		cfg.Budget = supervisor.Lower(cfg.Budget, here.Budget)
 	}
-	cfg.sane()
+	sane(&cfg)
 	return cfg, w
 }
 
 // sane puts the default in the place of what is no value.
-func (cfg *Config) sane() {
+func sane(cfg *supervisor.Config) {
 	switch cfg.OnQuestion {
-	case Ask, Park, Fail:
+	case supervisor.Ask, supervisor.Park, supervisor.Fail:
 	default:
 		cfg.OnQuestion = ""
 	}
 	switch cfg.OnSilence {
-	case TellSilence, RetrySilence, FailSilence:
+	case supervisor.TellSilence, supervisor.RetrySilence, supervisor.FailSilence:
 	default:
-		cfg.OnSilence = TellSilence
+		cfg.OnSilence = supervisor.TellSilence
 	}
-	if cfg.Permissions != DenyPermissions {
-		cfg.Permissions = AskPermissions
+	if cfg.Permissions != supervisor.DenyPermissions {
+		cfg.Permissions = supervisor.AskPermissions
 	}
-	if cfg.Relaunch != Fresh {
-		cfg.Relaunch = Resume
+	if cfg.Relaunch != supervisor.Fresh {
+		cfg.Relaunch = supervisor.Resume
 	}
-	if cfg.Hold < 0 && cfg.Hold != Forever {
-		cfg.Hold = DefaultHold
+	if cfg.Hold < 0 && cfg.Hold != supervisor.Forever {
+		cfg.Hold = supervisor.DefaultHold
 	}
 	if cfg.SilentAfter < 0 {
-		cfg.SilentAfter = defaultSilentAfter
+		cfg.SilentAfter = supervisor.DefaultSilentAfter
 	}
 }
 
@@ -78,8 +81,8 @@ func (w *withholding) add(again, format string, args ...any) {
 }
 
 // programs takes out what names programs, files and the span of another machine.
-func (w *withholding) programs(cfg, here *Config) {
-	program, notify, parent, snapshots := "", []string(nil), "", (*SnapshotTo)(nil)
+func (w *withholding) programs(cfg, here *supervisor.Config) {
+	program, notify, parent, snapshots := "", []string(nil), "", (*supervisor.SnapshotTo)(nil)
 	var where *claude.Whereabouts
 	if here != nil {
 		where = here.Where
@@ -109,7 +112,7 @@ func (w *withholding) programs(cfg, here *Config) {
 }
 
 // flags takes out the flags of claude that let something run unasked.
-func (w *withholding) flags(cfg *Config) {
+func (w *withholding) flags(cfg *supervisor.Config) {
 	var dropped []string
 	if cfg.Flags, dropped = claude.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
 		w.add("-- "+ShellLine(dropped), "flags of claude: %s", strings.Join(dropped, " "))
@@ -117,7 +120,7 @@ func (w *withholding) flags(cfg *Config) {
 }
 
 // rules takes out the rules of what runs unasked, and what is no rule.
-func (w *withholding) rules(cfg *Config, vouched bool) {
+func (w *withholding) rules(cfg *supervisor.Config, vouched bool) {
 	var allow []string
 	for _, rule := range cfg.Allow {
 		_, err := rules.Parse(rule)
@@ -149,7 +152,7 @@ func (w *withholding) rules(cfg *Config, vouched bool) {
 }
 
 // answers takes out what answers for the person.
-func (w *withholding) answers(cfg *Config) {
+func (w *withholding) answers(cfg *supervisor.Config) {
 	for _, p := range cfg.Answers {
 		w.add("--answer "+ShellLine([]string{p.Key + "=" + p.Value}), "the answer given in advance to %q: %s", p.Key, p.Value)
 	}
@@ -157,7 +160,7 @@ func (w *withholding) answers(cfg *Config) {
 }
 
 // retries takes out that more is tried again than by default.
-func (w *withholding) retries(cfg *Config) {
+func (w *withholding) retries(cfg *supervisor.Config) {
 	if cfg.Retries > DefaultRetries {
 		w.add(fmt.Sprint("--retries ", cfg.Retries), "--retries %d; here %d", cfg.Retries, DefaultRetries)
 	}
@@ -165,14 +168,15 @@ func (w *withholding) retries(cfg *Config) {
 }
 
 // limits narrows what the run may use and start to what it may by default.
-func (w *withholding) limits(cfg *Config) {
+func (w *withholding) limits(cfg *supervisor.Config) {
 	for _, l := range []struct {
 		flag   string
 		of     *int
 		normal int
 	}{
-		{"--max-parallel", &cfg.MaxParallel, DefaultMaxParallel}, {"--max-depth", &cfg.MaxDepth, DefaultMaxDepth},
-		{"--max-agents", &cfg.MaxAgents, DefaultMaxAgents},
+		{"--max-parallel", &cfg.MaxParallel, supervisor.DefaultMaxParallel},
+		{"--max-depth", &cfg.MaxDepth, supervisor.DefaultMaxDepth},
+		{"--max-agents", &cfg.MaxAgents, supervisor.DefaultMaxAgents},
 	} {
 		if *l.of > 0 && *l.of <= l.normal {
 			continue
@@ -186,19 +190,19 @@ func (w *withholding) limits(cfg *Config) {
 	}
 	b := &cfg.Budget
 	b.CostUSD, b.Tokens, b.Time, b.Turns = max(b.CostUSD, 0), max(b.Tokens, 0), max(b.Time, 0), max(b.Turns, 0)
-	var known Delegates
+	var known supervisor.Delegates
 	var words []string
 	for _, policy := range cfg.Delegate {
 		words = append(words, string(policy))
-		if policy != AutoDelegations && policy != DenyDelegations {
-			policy = AskDelegations
+		if policy != supervisor.AutoDelegations && policy != supervisor.DenyDelegations {
+			policy = supervisor.AskDelegations
 		}
 		known = append(known, policy)
 	}
-	if slices.Contains(known, AutoDelegations) {
+	if slices.Contains(known, supervisor.AutoDelegations) {
 		w.add("--delegate "+strings.Join(words, ","), "--delegate %s: each is asked about", strings.Join(words, ","))
 	}
-	cfg.Delegate = known.Within(Delegates{AskDelegations})
+	cfg.Delegate = known.Within(supervisor.Delegates{supervisor.AskDelegations})
 }
 
 // withheldDemo is the scenario of a run whose own did not come along: the stand-in knows none of this name. Without a
