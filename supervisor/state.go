@@ -21,6 +21,8 @@ type (
 	Launch = checkpoints.Launch
 	// Question is the record of what a person is asked.
 	Question = checkpoints.Question
+	// Report is the record of what an agent has reported.
+	Report = checkpoints.Report
 	// PartReport is the record of what a subagent has reported to its agent.
 	PartReport = checkpoints.PartReport
 	// Delivery is the record of one thing said to an agent.

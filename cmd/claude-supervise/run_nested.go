@@ -123,12 +123,11 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested.NestedEnd) error {
 	a := end.Agent
 	if n.asJSON {
-		code := end.Code
-		_ = n.printer.JSON(jsonEvent{
-			Time: time.Now().UTC(), Run: run.Run, Agent: a.ID, Type: supervisor.RunDone, Status: string(a.Status),
-			Reason:  a.Reason,
-			Summary: summary(a), ExitCode: &code, CostUSD: &a.CostUSD,
-		}) // a failed write is told of by closed
+		_ = n.printer.JSON(event(supervisor.Notification{Time: time.Now().UTC(), Run: run.Run, Agent: a.ID,
+			Type: supervisor.RunDone, RunState: &supervisor.Run{Status: a.Status, Reason: a.Reason},
+			Report: &supervisor.Report{Summary: summary(a)}, State: &supervisor.Agent{}, ExitCode: end.Code,
+			CostUSD: a.CostUSD,
+		})) // a failed write is told of by closed
 	} else if text := summary(a); text != "" {
 		_ = n.printer.Result(text)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -17,118 +16,76 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-const commonFields = 5 // that every event has
+// A jsonEvent is a line of `run --json`: its fields in their order. Fields may be added, never renamed.
+type jsonEvent []jsonField
 
-// jsonEvent is a line of `run --json`: the first five fields, and those that eventFields names for its type: empty or
-// not, but for those with omitempty. Fields may be added, never renamed.
-type jsonEvent struct {
-	Time  time.Time                   `json:"time"`
-	Run   string                      `json:"run"`
-	Agent string                      `json:"agent"`
-	Type  supervisor.NotificationType `json:"type"`
-	Text  string                      `json:"text"`
-
-	Name            string                 `json:"name"`
-	Cwd             string                 `json:"cwd"`
-	Parent          string                 `json:"parent"`
-	Task            string                 `json:"task"`
-	Delegation      supervisor.Stage       `json:"delegation"`
-	Child           string                 `json:"child"`
-	By              string                 `json:"by"`
-	ToolUses        int                    `json:"tool_uses"`
-	Launch          int                    `json:"launch"`
-	Session         string                 `json:"session_id"`
-	Question        *view.QuestionView     `json:"question"`
-	Status          string                 `json:"status"`
-	Reason          string                 `json:"reason"`
-	Summary         string                 `json:"summary"`
-	Deliverables    string                 `json:"deliverables"`
-	Missing         []string               `json:"missing"`
-	Metrics         string                 `json:"metrics_achieved"`
-	Criteria        []supervisor.Criterion `json:"success_criteria"`
-	Issues          string                 `json:"issues_encountered"`
-	Recommendations string                 `json:"recommendations"`
-	Duration        string                 `json:"total_duration"` // as the agent reports it
-	ExitCode        *int                   `json:"exit_code"`
-	CostUSD         *float64               `json:"cost_usd"`
-	Tasks           *supervisor.Table      `json:"tasks"`
-	APIStatus       int                    `json:"api_status,omitempty"` // with which the API has refused a request
+type jsonField struct {
+	name  string
+	value any
 }
 
-// reportFields are those of an agent's report.
-var reportFields = []string{"status", "summary", "deliverables", "missing", "metrics_achieved", "success_criteria",
-	"issues_encountered", "recommendations", "total_duration"}
-
-// eventFields are the fields of an event beside time, run, agent, type and text.
-var eventFields = map[supervisor.NotificationType][]string{
-	supervisor.RunStarted:    {"name", "cwd"},
-	supervisor.AgentStarted:  {"launch", "parent", "session_id"},
-	supervisor.ResumedNow:    {"launch", "parent", "session_id"},
-	supervisor.QuestionOpen:  {"question"},
-	supervisor.QuestionDone:  {"question"},
-	supervisor.Progress:      {"api_status"},
-	supervisor.ParkedNow:     {"reason"},
-	supervisor.LimitedNow:    {"reason"},
-	supervisor.WorkDelegated: {"delegation", "task", "child", "by", "reason"},
-	supervisor.ChildDone:     {"parent", "status", "reason", "cost_usd", "tool_uses"},
-	supervisor.Reported:      reportFields,
-	supervisor.RunDone: append([]string{"name", "cwd", "reason", "exit_code", "cost_usd", "tasks"},
-		reportFields...),
-}
-
-// MarshalJSON writes the fields that events of the type have.
+// MarshalJSON writes the fields.
 func (e jsonEvent) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
-	fields := reflect.ValueOf(e)
-	for i := range fields.NumField() {
-		name, ifAny := strings.CutSuffix(fields.Type().Field(i).Tag.Get("json"), ",omitempty")
-		if i >= commonFields && !slices.Contains(eventFields[e.Type], name) || ifAny && fields.Field(i).IsZero() {
-			continue
-		}
-		value, err := terminal.JSON(fields.Field(i).Interface())
+	for _, f := range e {
+		value, err := terminal.JSON(f.value)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&out, ",%q:%s", name, value)
+		fmt.Fprintf(&out, ",%q:%s", f.name, value)
 	}
 	return append(append([]byte("{"), out.Bytes()[1:]...), '}'), nil
 }
 
-// event gives a notice as a line of JSON.
+// event gives a notice as a line of JSON: the fields that every event has, and those of its type, empty or not.
 func event(n supervisor.Notification) jsonEvent {
-	e := jsonEvent{Time: n.Time, Run: n.Run, Agent: n.Agent, Type: n.Type, Text: n.Text, Launch: n.Launch}
-	if n.Question != nil && n.Type != supervisor.WorkDelegated {
-		v := view.View(n.Question)
-		e.Question = &v
-	}
-	if r := n.Report; r != nil {
-		e.Status, e.Summary, e.Deliverables, e.Missing = r.Status, r.Summary, r.Deliverables, r.Missing
-		e.Metrics, e.Issues, e.Recommendations, e.Duration = r.Metrics, r.Issues, r.Recommendations, r.Duration
-		e.Criteria, _ = supervisor.MatchCriteria(n.State)
-	}
+	text, own := n.Text, jsonEvent{}
 	switch n.Type {
 	case supervisor.RunStarted:
-		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
+		own = jsonEvent{{"name", n.RunState.Name}, {"cwd", n.RunState.Cwd}}
 	case supervisor.AgentStarted, supervisor.ResumedNow:
-		e.Session, e.Parent = n.State.SessionID, n.State.Parent
+		own = jsonEvent{{"parent", n.State.Parent}, {"launch", n.Launch}, {"session_id", n.State.SessionID}}
+	case supervisor.QuestionOpen, supervisor.QuestionDone:
+		own = jsonEvent{{"question", view.View(n.Question)}}
 	case supervisor.Progress:
-		e.APIStatus = n.APIStatus
+		if n.APIStatus != 0 { // with which the API has refused a request
+			own = jsonEvent{{"api_status", n.APIStatus}}
+		}
 	case supervisor.ParkedNow, supervisor.LimitedNow:
-		e.Reason = n.State.Reason
+		own = jsonEvent{{"reason", n.State.Reason}}
 	case supervisor.WorkDelegated:
-		e.Delegation, e.Task, e.Child, e.By, e.Reason, e.Text = n.Stage, n.Task, n.Child, n.By, n.Text, ""
+		own = jsonEvent{{"task", n.Task}, {"delegation", n.Stage}, {"child", n.Child}, {"by", n.By}, {"reason", n.Text}}
+		text = ""
 	case supervisor.ChildDone:
 		a := n.State
-		e.Parent, e.Status, e.Reason, e.Text = a.Parent, string(a.Status), a.Reason, ""
-		e.CostUSD, e.ToolUses = &a.CostUSD, a.ToolUses
+		own = jsonEvent{{"parent", a.Parent}, {"tool_uses", a.ToolUses}, {"status", a.Status}, {"reason", a.Reason},
+			{"cost_usd", a.CostUSD}}
+		text = ""
+	case supervisor.Reported:
+		own = append(jsonEvent{{"status", n.Report.Status}}, reportFields(n.Report, n.State)...)
 	case supervisor.RunDone:
-		code := n.ExitCode
-		e.Name, e.Cwd = n.RunState.Name, n.RunState.Cwd
-		e.Status, e.Reason, e.ExitCode, e.CostUSD, e.Text = string(n.RunState.Status), n.RunState.Reason,
-			&code, &n.CostUSD, ""
-		e.Tasks = n.Tasks
+		own = slices.Concat(
+			jsonEvent{{"name", n.RunState.Name}, {"cwd", n.RunState.Cwd}, {"status", n.RunState.Status},
+				{"reason", n.RunState.Reason}},
+			reportFields(n.Report, n.State),
+			jsonEvent{{"exit_code", n.ExitCode}, {"cost_usd", n.CostUSD}, {"tasks", n.Tasks}})
+		text = ""
 	}
-	return e
+	return append(jsonEvent{{"time", n.Time}, {"run", n.Run}, {"agent", n.Agent}, {"type", n.Type}, {"text", text}},
+		own...)
+}
+
+// reportFields are those of an agent's report but for its status; empty where there is none.
+func reportFields(r *supervisor.Report, a *supervisor.Agent) jsonEvent {
+	var criteria []supervisor.Criterion
+	if r == nil {
+		r = &supervisor.Report{}
+	} else {
+		criteria, _ = supervisor.MatchCriteria(a)
+	}
+	return jsonEvent{{"summary", r.Summary}, {"deliverables", r.Deliverables}, {"missing", r.Missing},
+		{"metrics_achieved", r.Metrics}, {"success_criteria", criteria}, {"issues_encountered", r.Issues},
+		{"recommendations", r.Recommendations}, {"total_duration", r.Duration}}
 }
 
 // tell shows a notice to the person, or to the program that reads --json.
