@@ -27,7 +27,7 @@ func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]supe
 	}
 	template, shared := file.Template, file.Brief.Context
 	if template == nil {
-		template, shared = &taskfile.Child{Prompt: o.Prompt, Brief: o.Brief}, ""
+		template, shared = &taskfile.Child{Task: taskfile.Task{Prompt: o.Prompt, Brief: o.Brief}}, ""
 	}
 	if !template.Names() {
 		return nil, usage("no text of the task says {item}: each agent of the pool would do the same; nothing was started")

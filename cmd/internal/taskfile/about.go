@@ -12,7 +12,7 @@ import (
 // place from 1. Limits of f and of its template hold for this run, the narrower of both. What only says how agents of
 // one run stand to one another, as priority and independence do, is left out.
 func (f File) About(item string, place int) (File, error) {
-	one, template := f, Child{Prompt: f.Prompt, Brief: f.Brief, Name: f.Name}
+	one, task := f, f.Task
 	one.Each, one.Template = nil, nil
 	if t := f.Template; t != nil {
 		switch {
@@ -22,17 +22,16 @@ func (f File) About(item string, place int) (File, error) {
 		case t.Type != "":
 			return one, errors.New("its child has a subagent_type, which an agent has only below another; leave it out")
 		}
-		template = *t
-		template.Brief.Context = joined(f.Brief.Context, t.Brief.Context)
-		one.Model, one.MaxTurns = cmp.Or(t.Model, f.Model), narrower(t.MaxTurns, f.MaxTurns)
-		one.Estimated = cmp.Or(t.Estimated, f.Estimated)
-		one.Budget = supervisor.Budget{
+		task = t.Task
+		task.Brief.Context = joined(f.Brief.Context, t.Brief.Context)
+		task.Model, task.MaxTurns = cmp.Or(t.Model, f.Model), narrower(t.MaxTurns, f.MaxTurns)
+		task.Estimated = cmp.Or(t.Estimated, f.Estimated)
+		task.Budget = supervisor.Budget{
 			CostUSD: narrower(t.Budget.CostUSD, f.Budget.CostUSD), Tokens: narrower(t.Budget.Tokens, f.Budget.Tokens),
 			Time: narrower(t.Budget.Time, f.Budget.Time), Turns: narrower(t.Budget.Turns, f.Budget.Turns),
 		}
 	}
-	about := template.about(item, place)
-	one.Prompt, one.Brief, one.Name = about.Prompt, about.Brief, about.Name
+	one.Task = task.about(item, place)
 	return one, nil
 }
 
@@ -49,5 +48,5 @@ func (f File) Names() bool {
 	if f.Template != nil {
 		return f.Template.Names()
 	}
-	return Child{Prompt: f.Prompt, Brief: f.Brief}.Names()
+	return f.Task.Names()
 }

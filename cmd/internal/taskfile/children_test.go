@@ -212,7 +212,7 @@ func TestTheTitleOfAnItemIsOneLineAndGivesBothEndsOfALongOne(t *testing.T) {
 }
 
 func TestATemplateNamesItsItemInSomeText(t *testing.T) {
-	for want, all := range map[bool][]Child{
+	for want, all := range map[bool][]Task{
 		true: {
 			{Prompt: "Read {item}"}, {Brief: supervisor.Brief{Context: "{item}"}},
 			{Brief: supervisor.Brief{Goals: []string{"a", "{item}"}}},

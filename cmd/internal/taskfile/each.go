@@ -45,26 +45,26 @@ const (
 )
 
 // Names reports whether any text of the task says what it is about.
-func (c Child) Names() bool {
-	texts := slices.Concat([]string{c.Prompt, c.Brief.Context}, c.Brief.Goals, c.Brief.SuccessCriteria,
-		c.Brief.Deliverables)
+func (t Task) Names() bool {
+	texts := slices.Concat([]string{t.Prompt, t.Brief.Context}, t.Brief.Goals, t.Brief.SuccessCriteria,
+		t.Brief.Deliverables)
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, itemHere) })
 }
 
 // about gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the
 // item stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
-func (c Child) about(item string, place int) Child {
+func (t Task) about(item string, place int) Task {
 	index := strconv.Itoa(place)
 	whole := strings.NewReplacer(itemHere, item, indexHere, index)
 	line := strings.NewReplacer(itemHere, inLine(item), indexHere, index)
-	if c.Name = line.Replace(c.Name); c.Name == "" {
-		c.Name = Title(item)
+	if t.Name = line.Replace(t.Name); t.Name == "" {
+		t.Name = Title(item)
 	}
-	c.Prompt, c.Brief.Context = whole.Replace(c.Prompt), whole.Replace(c.Brief.Context)
-	c.Brief.Goals = replaced(whole, c.Brief.Goals)
-	c.Brief.SuccessCriteria = replaced(whole, c.Brief.SuccessCriteria)
-	c.Brief.Deliverables = replaced(line, c.Brief.Deliverables)
-	return c
+	t.Prompt, t.Brief.Context = whole.Replace(t.Prompt), whole.Replace(t.Brief.Context)
+	t.Brief.Goals = replaced(whole, t.Brief.Goals)
+	t.Brief.SuccessCriteria = replaced(whole, t.Brief.SuccessCriteria)
+	t.Brief.Deliverables = replaced(line, t.Brief.Deliverables)
+	return t
 }
 
 func replaced(with *strings.Replacer, texts []string) []string {

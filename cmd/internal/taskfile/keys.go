@@ -31,21 +31,39 @@ func readKeys[T any](r *reader, what string, n *yaml.Node, keys []key[T], to *T)
 	})
 }
 
+// taskKeys are those that a task file and each child in it have.
+var taskKeys = []key[Task]{
+	{"prompt", func(r *reader, name string, v *yaml.Node, t *Task) { t.Prompt = r.Text(name, v) }},
+	{"context", func(r *reader, name string, v *yaml.Node, t *Task) { t.Brief.Context = r.Text(name, v) }},
+	{"goals", func(r *reader, name string, v *yaml.Node, t *Task) { t.Brief.Goals = r.List(name, v, r.Text) }},
+	{"success_criteria", func(r *reader, name string, v *yaml.Node, t *Task) {
+		t.Brief.SuccessCriteria = r.List(name, v, r.Text)
+	}},
+	{"deliverables", func(r *reader, name string, v *yaml.Node, t *Task) {
+		t.Brief.Deliverables = r.List(name, v, r.Line)
+	}},
+	{"name", func(r *reader, name string, v *yaml.Node, t *Task) { t.Name = r.Line(name, v) }},
+	{"model", func(r *reader, name string, v *yaml.Node, t *Task) { t.Model = r.Model(name, v) }},
+	{"max_turns", func(r *reader, name string, v *yaml.Node, t *Task) { t.MaxTurns = r.Count(name, v) }},
+	{"estimated_duration", func(r *reader, name string, v *yaml.Node, t *Task) { t.Estimated = r.Line(name, v) }},
+	{"max_cost_usd", func(r *reader, name string, v *yaml.Node, t *Task) { t.Budget.CostUSD = r.Amount(name, v) }},
+	{"max_tokens", func(r *reader, name string, v *yaml.Node, t *Task) { t.Budget.Tokens = r.Tokens(name, v) }},
+	{"max_time", func(r *reader, name string, v *yaml.Node, t *Task) { t.Budget.Time = r.Duration(name, v) }},
+}
+
+// withTask gives the keys of what has a task in it: the task's, and its own.
+func withTask[T any](task func(*T) *Task, own ...key[T]) []key[T] {
+	var all []key[T]
+	for _, k := range taskKeys {
+		all = append(all, key[T]{k.name, func(r *reader, name string, v *yaml.Node, to *T) {
+			k.read(r, name, v, task(to))
+		}})
+	}
+	return append(all, own...)
+}
+
 // keys are those of a task file.
-var keys = []key[File]{
-	{"prompt", func(r *reader, name string, v *yaml.Node, f *File) { f.Prompt = r.Text(name, v) }},
-	{"context", func(r *reader, name string, v *yaml.Node, f *File) { f.Brief.Context = r.Text(name, v) }},
-	{"goals", func(r *reader, name string, v *yaml.Node, f *File) { f.Brief.Goals = r.List(name, v, r.Text) }},
-	{"success_criteria", func(r *reader, name string, v *yaml.Node, f *File) {
-		f.Brief.SuccessCriteria = r.List(name, v, r.Text)
-	}},
-	{"deliverables", func(r *reader, name string, v *yaml.Node, f *File) {
-		f.Brief.Deliverables = r.List(name, v, r.Line)
-	}},
-	{"name", func(r *reader, name string, v *yaml.Node, f *File) { f.Name = r.Line(name, v) }},
-	{"model", func(r *reader, name string, v *yaml.Node, f *File) { f.Model = r.Model(name, v) }},
-	{"max_turns", func(r *reader, name string, v *yaml.Node, f *File) { f.MaxTurns = r.Count(name, v) }},
-	{"estimated_duration", func(r *reader, name string, v *yaml.Node, f *File) { f.Estimated = r.Line(name, v) }},
+var keys = withTask(func(f *File) *Task { return &f.Task }, []key[File]{
 	{"permissions", func(r *reader, name string, v *yaml.Node, f *File) {
 		f.Permissions = supervisor.Permissions(r.Checked(name, v, func(text string) error {
 			return supervisor.CheckPermissions(supervisor.Permissions(text))
@@ -80,23 +98,10 @@ var keys = []key[File]{
 	{"max_depth", func(r *reader, name string, v *yaml.Node, f *File) { f.MaxDepth = r.Count(name, v) }},
 	{"max_agents", func(r *reader, name string, v *yaml.Node, f *File) { f.MaxAgents = r.Count(name, v) }},
 	{"worktree", func(r *reader, name string, v *yaml.Node, f *File) { f.Worktree = r.Truth(name, v) }},
-	{"max_cost_usd", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.CostUSD = r.Amount(name, v) }},
-	{"max_tokens", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.Tokens = r.Tokens(name, v) }},
-	{"max_time", func(r *reader, name string, v *yaml.Node, f *File) { f.Budget.Time = r.Duration(name, v) }},
-}
+}...)
 
 // workKeys are those of the work of a child, whichever of several it is.
-var workKeys = []key[Child]{
-	{"name", func(r *reader, name string, v *yaml.Node, c *Child) { c.Name = r.Line(name, v) }},
-	{"prompt", func(r *reader, name string, v *yaml.Node, c *Child) { c.Prompt = r.Text(name, v) }},
-	{"context", func(r *reader, name string, v *yaml.Node, c *Child) { c.Brief.Context = r.Text(name, v) }},
-	{"goals", func(r *reader, name string, v *yaml.Node, c *Child) { c.Brief.Goals = r.List(name, v, r.Text) }},
-	{"success_criteria", func(r *reader, name string, v *yaml.Node, c *Child) {
-		c.Brief.SuccessCriteria = r.List(name, v, r.Text)
-	}},
-	{"deliverables", func(r *reader, name string, v *yaml.Node, c *Child) {
-		c.Brief.Deliverables = r.List(name, v, r.Line)
-	}},
+var workKeys = withTask(func(c *Child) *Task { return &c.Task }, []key[Child]{
 	{"priority", func(r *reader, name string, v *yaml.Node, c *Child) { c.Priority = r.OneOf(name, v, "P0", "P1", "P2") }},
 	{"independence", func(r *reader, name string, v *yaml.Node, c *Child) {
 		c.Independence = r.OneOf(name, v, "can_proceed_parallel", "blocks_current_work", "optional")
@@ -106,10 +111,4 @@ var workKeys = []key[Child]{
 			r.Refuse(v, name, supervisor.CheckAgentType(c.Type))
 		}
 	}},
-	{"model", func(r *reader, name string, v *yaml.Node, c *Child) { c.Model = r.Model(name, v) }},
-	{"max_turns", func(r *reader, name string, v *yaml.Node, c *Child) { c.MaxTurns = r.Count(name, v) }},
-	{"estimated_duration", func(r *reader, name string, v *yaml.Node, c *Child) { c.Estimated = r.Line(name, v) }},
-	{"max_cost_usd", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.CostUSD = r.Amount(name, v) }},
-	{"max_tokens", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.Tokens = r.Tokens(name, v) }},
-	{"max_time", func(r *reader, name string, v *yaml.Node, c *Child) { c.Budget.Time = r.Duration(name, v) }},
-}
+}...)

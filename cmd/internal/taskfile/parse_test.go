@@ -64,31 +64,36 @@ children:
 `
 
 var wholeFile = File{
-	Prompt: "Write MIGRATION.md for the move to PostgreSQL",
-	Brief: supervisor.Brief{
-		Context: "The service is in ./api; its tables are in db/schema.sql.\n",
-		Goals:   []string{"every table has a plan"}, SuccessCriteria: []string{"every table of db/schema.sql has a section"},
-		Deliverables: []string{"MIGRATION.md"},
+	Task: Task{
+		Prompt: "Write MIGRATION.md for the move to PostgreSQL",
+		Brief: supervisor.Brief{
+			Context: "The service is in ./api; its tables are in db/schema.sql.\n",
+			Goals:   []string{"every table has a plan"}, SuccessCriteria: []string{"every table of db/schema.sql has a section"},
+			Deliverables: []string{"MIGRATION.md"},
+		},
+		Name: "migration", Model: "opus", MaxTurns: 40, Estimated: "2-3 hours",
+		Budget: supervisor.Budget{CostUSD: 2.5, Tokens: 100000, Time: 90 * time.Minute},
 	},
-	Name: "migration", Model: "opus", MaxTurns: 40, Permissions: supervisor.DenyPermissions,
+	Permissions: supervisor.DenyPermissions,
 	Answers: []supervisor.Preset{
 		{Key: "Which version", Value: "17", FromFile: true}, {Key: "port", Value: "8080", FromFile: true},
 	},
-	AcceptIDs: []string{"bg-task-1"}, Hold: "10m", Estimated: "2-3 hours",
+	AcceptIDs: []string{"bg-task-1"}, Hold: "10m",
 	MaxParallel: 2, MaxDepth: 4, MaxAgents: 30,
 	Delegate: supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
-	Worktree: true, Budget: supervisor.Budget{CostUSD: 2.5, Tokens: 100000, Time: 90 * time.Minute},
+	Worktree: true,
 	Children: []Child{
 		{
-			Name: "schema", Prompt: "Write db/schema.sql", Brief: supervisor.Brief{
+			Task: Task{Name: "schema", Prompt: "Write db/schema.sql", Brief: supervisor.Brief{
 				Context: "PostgreSQL 17", Goals: []string{"it loads"}, SuccessCriteria: []string{"psql takes it"},
 				Deliverables: []string{"db/schema.sql"},
 			},
-			Priority: "P0", Type: "dba", Model: "haiku", MaxTurns: 9, Estimated: "20 min",
-			Budget: supervisor.Budget{CostUSD: 1, Tokens: 5000, Time: 10 * time.Minute},
+				Model: "haiku", MaxTurns: 9, Estimated: "20 min",
+				Budget: supervisor.Budget{CostUSD: 1, Tokens: 5000, Time: 10 * time.Minute}},
+			Priority: "P0", Type: "dba",
 		},
-		{Prompt: "Write the API", After: []string{"schema"}, Independence: "optional",
-			Children: []Child{{Name: "routes", Prompt: "Write the routes"}}},
+		{Task: Task{Prompt: "Write the API"}, After: []string{"schema"}, Independence: "optional",
+			Children: []Child{{Task: Task{Name: "routes", Prompt: "Write the routes"}}}},
 	},
 }
 
@@ -101,14 +106,14 @@ func TestATaskFileSaysAllThatItsKeysSay(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	for text, want := range map[string]File{
-		"\ufeffprompt: x\r\n":             {Prompt: "x"},
-		`{"prompt": "x", "max_turns": 1}`: {Prompt: "x", MaxTurns: 1},
+		"\ufeffprompt: x\r\n":             {Task: Task{Prompt: "x"}},
+		`{"prompt": "x", "max_turns": 1}`: {Task: Task{Prompt: "x", MaxTurns: 1}},
 		"hold: 0":                         {Hold: "0"},
 		"hold: forever":                   {Hold: "forever"},
 		"goals: []":                       {},
-		"name: 2026-11-21":                {Name: "2026-11-21"},
-		"name: '  x '":                    {Name: "x"},
-		"prompt: &p x\n":                  {Prompt: "x"}, // an anchor that nothing refers to
+		"name: 2026-11-21":                {Task: Task{Name: "2026-11-21"}},
+		"name: '  x '":                    {Task: Task{Name: "x"}},
+		"prompt: &p x\n":                  {Task: Task{Prompt: "x"}}, // an anchor that nothing refers to
 		"answers: {fast: yes, sure: true, when: 12:30}": {Answers: []supervisor.Preset{{Key: "fast",
 			Value: "yes", FromFile: true}, {Key: "sure", Value: "true", FromFile: true},
 			{Key: "when", Value: "12:30", FromFile: true}}},

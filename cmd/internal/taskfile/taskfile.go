@@ -62,44 +62,43 @@ import (
 //go:embed task.schema.json
 var Schema string
 
+// A Task is what a task file, and each child in it, says of its work.
+type Task struct {
+	Name      string // for people; what others call a child under After
+	Prompt    string
+	Brief     supervisor.Brief
+	Model     string
+	MaxTurns  int
+	Estimated string // how long it takes, in the words of its author
+	Budget    supervisor.Budget
+}
+
 // A File is what a task file says. What it does not say is the zero value.
 type File struct {
-	Prompt      string
-	Brief       supervisor.Brief
-	Name        string
-	Model       string
-	MaxTurns    int
+	Task
 	Permissions supervisor.Permissions
 	Allow, Deny []string // rules, as rules.Parse takes them
 	Answers     []supervisor.Preset
 	AcceptIDs   []string
 	Hold        string // as supervisor.ParseHold takes it
-	Estimated   string // how long it takes, in the words of its author
 
 	// Work for agents besides the one that does the task, if that has a prompt: stated children, or a pool of like tasks.
 	Children []Child
 	Each     *Each  // what the tasks of a pool are about
 	Template *Child // what is done with each; nil: the task itself is
 
-	// Limits, which make those of the person narrower and never wider.
+	// Limits, as the task's budget is: they make those of the person narrower and never wider.
 	Delegate                         supervisor.Delegates // nil: not said
 	MaxParallel, MaxDepth, MaxAgents int
 	Worktree                         bool
-	Budget                           supervisor.Budget
 }
 
 // A Child is work that a task file states for an agent of its own.
 type Child struct {
-	Name         string // what others call it under After, and people
-	Prompt       string
-	Brief        supervisor.Brief
+	Task
 	After        []string // children that have to succeed before it begins
 	Priority     string   // P0, P1, P2
 	Independence string   // can_proceed_parallel, blocks_current_work, optional
 	Type         string   // the kind of agent, as claude knows it
-	Model        string
-	MaxTurns     int
-	Estimated    string
-	Budget       supervisor.Budget
-	Children     []Child // it begins once they have ended, and reads how
+	Children     []Child  // it begins once they have ended, and reads how
 }

@@ -33,7 +33,8 @@ func Work(children []Child, shared string) []supervisor.Child {
 
 // Item gives the task of a pool that is about an item, as a supervisor takes it.
 func (c Child) Item(item string, place int, shared string) supervisor.Child {
-	w := c.about(item, place).work(shared)
+	c.Task = c.about(item, place)
+	w := c.work(shared)
 	w.Said.Item = item
 	return supervisor.Child{Agent: strconv.Itoa(place), Work: w}
 }

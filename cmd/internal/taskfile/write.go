@@ -4,15 +4,12 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-
-	"claude-supervise/supervisor"
 )
 
 // Write returns the file as YAML, which Parse reads as f.
 func (f File) Write() ([]byte, error) {
 	doc := document{}
-	doc.brief(f.Prompt, f.Name, f.Brief)
-	doc.limits(f.Model, f.MaxTurns, f.Estimated, f.Budget)
+	doc.task(f.Task)
 	put(doc, "permissions", string(f.Permissions))
 	putList(doc, "allow", f.Allow)
 	putList(doc, "deny", f.Deny)
@@ -65,23 +62,20 @@ func putList[T any](d document, key string, list []T) {
 	}
 }
 
-func (d document) brief(prompt, name string, b supervisor.Brief) {
-	put(d, "prompt", prompt)
-	put(d, "name", name)
-	put(d, "context", b.Context)
-	putList(d, "goals", b.Goals)
-	putList(d, "success_criteria", b.SuccessCriteria)
-	putList(d, "deliverables", b.Deliverables)
-}
-
-func (d document) limits(model string, turns int, estimated string, b supervisor.Budget) {
-	put(d, "model", model)
-	put(d, "max_turns", turns)
-	put(d, "estimated_duration", estimated)
-	put(d, "max_cost_usd", b.CostUSD)
-	put(d, "max_tokens", b.Tokens)
-	if b.Time > 0 {
-		d["max_time"] = b.Time.String()
+func (d document) task(t Task) {
+	put(d, "prompt", t.Prompt)
+	put(d, "name", t.Name)
+	put(d, "context", t.Brief.Context)
+	putList(d, "goals", t.Brief.Goals)
+	putList(d, "success_criteria", t.Brief.SuccessCriteria)
+	putList(d, "deliverables", t.Brief.Deliverables)
+	put(d, "model", t.Model)
+	put(d, "max_turns", t.MaxTurns)
+	put(d, "estimated_duration", t.Estimated)
+	put(d, "max_cost_usd", t.Budget.CostUSD)
+	put(d, "max_tokens", t.Budget.Tokens)
+	if t.Budget.Time > 0 {
+		d["max_time"] = t.Budget.Time.String()
 	}
 }
 
@@ -89,8 +83,7 @@ func children(all []Child) []document {
 	var docs []document
 	for _, c := range all {
 		doc := document{}
-		doc.brief(c.Prompt, c.Name, c.Brief)
-		doc.limits(c.Model, c.MaxTurns, c.Estimated, c.Budget)
+		doc.task(c.Task)
 		putList(doc, "after", c.After)
 		put(doc, "priority", c.Priority)
 		put(doc, "independence", c.Independence)
