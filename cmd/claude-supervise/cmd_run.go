@@ -190,7 +190,6 @@ continues.`,
 	} {
 		completion.Flag(cmd, flag, completion.Fixed(values...))
 	}
-	commands.CompletesPolicies(cmd)
 	completion.Flag(cmd, "continue", commands.ByState(commands.EndedAgents))
 	commands.CompletesFolder(cmd, "cwd")
 	completesDemo(cmd)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -16,32 +17,26 @@ const (
 	allowSessions = "sessions"
 )
 
-// An allowance is what --allow permits. The rules of the task file are not in it.
-type allowance struct {
-	rules             []string
-	project, sessions bool
-}
-
-// allowed reads --allow.
-func allowed(given []string) (all allowance, err error) {
+// allowed reads --allow. The rules of the task file are not in it.
+func allowed(given []string, to *supervisor.Given) error {
 	for _, text := range given {
 		switch text {
 		case allowTask:
 		case allowProject:
-			all.project = true
+			to.AllowProject = true
 		case allowSessions:
-			all.sessions = true
+			to.AllowSessions = true
 		default:
 			rule, err := rules.Parse(text)
 			if err != nil {
-				return allowance{}, usage("--allow %w", err)
+				return usage("--allow %w", err)
 			}
-			if !slices.Contains(all.rules, rule.String()) {
-				all.rules = append(all.rules, rule.String())
+			if !slices.Contains(to.Allow, rule.String()) {
+				to.Allow = append(to.Allow, rule.String())
 			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // grant takes the rules that a task file wants, if the person has said so, and gives those that are not in force: a

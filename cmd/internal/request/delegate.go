@@ -9,44 +9,8 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/examples"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
-
-// delegateFlags say what a run lets its agents start.
-type delegateFlags struct {
-	delegate                         string
-	maxParallel, maxDepth, maxAgents int
-	worktree                         bool
-}
-
-func addDelegateFlags(cmd *cobra.Command, f *delegateFlags) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.delegate, "delegate", string(supervisor.AskDelegations),
-		"`ACTION`: ask, auto, deny, or by depth")
-	fl.IntVar(&f.maxParallel, "max-parallel", supervisor.DefaultMaxParallel,
-		"at most `N` agents at a time; 0: no limit")
-	fl.IntVar(&f.maxDepth, "max-depth", supervisor.DefaultMaxDepth, "at most `N` levels of children; 0: no limit")
-	fl.IntVar(&f.maxAgents, "max-agents", supervisor.DefaultMaxAgents, "at most `N` agents in a run; 0: no limit")
-	fl.BoolVar(&f.worktree, "worktree", false, "give each child its own git worktree")
-}
-
-// put reads the flags into the config of a run.
-func (f delegateFlags) put(cfg *supervisor.Config) (err error) {
-	if cfg.Delegate, err = supervisor.ParseDelegates(f.delegate); err != nil {
-		return usage("--delegate %w", err)
-	}
-	for _, limit := range []struct {
-		flag string
-		n    int
-	}{{"--max-parallel", f.maxParallel}, {"--max-depth", f.maxDepth}, {"--max-agents", f.maxAgents}} {
-		if limit.n < 0 {
-			return usage("%s takes 0 or more, not %d", limit.flag, limit.n)
-		}
-	}
-	cfg.MaxParallel, cfg.MaxDepth, cfg.MaxAgents, cfg.Worktree = f.maxParallel, f.maxDepth, f.maxAgents, f.worktree
-	return nil
-}
 
 // scenarioFlags may be set by a scenario: its file may come with a repository that nobody has read, and so names no
 // program.

@@ -11,17 +11,14 @@ import (
 // Flags are those of run.
 type Flags struct {
 	Session
-	budgetFlags
-	delegateFlags
+	Grants
 	Snapshots
 	Claude, hold, onQuestion, relaunch string
-	cwd, name, Demo, answersFile       string
-	file, check, permissions, model    string
-	exec                               string
-	answers, acceptIDs, allow          []string
-	maxHeld, retries                   int
+	cwd, name, Demo                    string
+	file, check, model, exec           string
+	maxHeld                            int
 	silentAfter, onSilence, notify     string
-	keepProcesses, Detach              bool
+	worktree, keepProcesses, Detach    bool
 	goOnFrom, each                     string
 }
 
@@ -38,21 +35,13 @@ func AddFlags(cmd *cobra.Command, f *Flags) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "the task as a YAML `FILE`; - is stdin")
 	fl.StringVar(&f.check, "check", CheckWarn, "`LEVEL`: off, warn, ask or require")
-	fl.StringVar(&f.permissions, "permissions", string(supervisor.AskPermissions),
-		"`ACTION`: ask you, or deny")
-	fl.StringArrayVar(&f.allow, "allow", nil, "permit a `RULE`, task, project or sessions unasked")
 	fl.StringVar(&f.model, "model", "", "the `MODEL` of claude")
-	addBudgetFlags(cmd, &f.budgetFlags)
 	fl.StringVar(&f.Claude, "claude", "", "the claude at `PATH` (or $CLAUDE_SUPERVISE_CLAUDE)")
 	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.hold, "hold", "5m", "`TIME` to wait: 10m, 0 or forever")
 	fl.IntVar(&f.maxHeld, "max-held", -1, "hold `N`, park the rest; -1: all")
 	fl.StringVar(&f.onQuestion, "on-question", "", "`ACTION`: ask (stay), park (exit 75), fail (exit 1)")
-	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
-	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "accept signals with this `ID`")
 	fl.StringVar(&f.relaunch, "relaunch", "resume", "`HOW`: resume or fresh")
-	fl.IntVar(&f.retries, "retries", 3, "retry a transient failure up to `N` times")
 	fl.StringVar(&f.silentAfter, "silent-after", "10m", "report silence after `TIME`; 0: never")
 	fl.StringVar(&f.onSilence, "on-silence", "tell", "`ACTION` then: tell, retry, fail")
 	fl.StringVar(&f.notify, "notify", "", "run `COMMAND` with each question as JSON on stdin")
@@ -63,7 +52,11 @@ func AddFlags(cmd *cobra.Command, f *Flags) {
 	fl.StringVar(&f.Demo, "demo", "", "play a built-in `SCENARIO`; without a name: list them")
 	fl.StringVar(&f.each, "each", "", "one task for each line that `COMMAND` prints: {item}")
 	fl.StringVar(&f.goOnFrom, "continue", "", "continue the conversation of an ended `AGENT`")
-	addDelegateFlags(cmd, &f.delegateFlags)
+	fl.BoolVar(&f.worktree, "worktree", false, "give each child its own git worktree")
+	addGrants(cmd, &f.Grants, Grants{permissions: string(supervisor.AskPermissions),
+		delegate: string(supervisor.AskDelegations), maxParallel: supervisor.DefaultMaxParallel,
+		maxDepth: supervisor.DefaultMaxDepth, maxAgents: supervisor.DefaultMaxAgents, retries: 3},
+		"permit a `RULE`, task, project or sessions unasked", "accept signals with this `ID`")
 	AddSnapshots(cmd, &f.Snapshots)
 	AddSession(cmd, &f.Session)
 }

@@ -11,7 +11,7 @@ import (
 	"claude-supervise/supervisor/doctor"
 )
 
-// Grants are what a person grants a run after it was started, and bounds it by.
+// Grants are what a person grants a run, and bounds it by: when it is started, and when it goes on.
 type Grants struct {
 	budgetFlags
 	allow, answers, acceptIDs        []string
@@ -21,39 +21,59 @@ type Grants struct {
 	maxParallel, maxDepth, maxAgents int
 }
 
-// AddGrants adds the flags of what a run is granted to a command.
+// AddGrants adds the flags of what a run is granted after it was started to a command.
 func AddGrants(cmd *cobra.Command, f *Grants) {
+	addGrants(cmd, f, Grants{}, "permit this `RULE`, project or sessions unasked", "also accept signals with this `ID`")
+}
+
+// addGrants adds the flags, with what they are where nobody gives them; allow and accept are the usage of two.
+func addGrants(cmd *cobra.Command, f *Grants, usual Grants, allow, accept string) {
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.allow, "allow", nil, "permit this `RULE`, project or sessions unasked")
+	fl.StringArrayVar(&f.allow, "allow", nil, allow)
 	fl.StringArrayVar(&f.answers, "answer", nil, "answer in advance: `KEY=VALUE`")
 	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
-	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, "also accept signals with this `ID`")
-	fl.IntVar(&f.retries, "retries", 0, "retry a transient failure up to `N` times")
-	fl.StringVar(&f.permissions, "permissions", "", "`ACTION`: ask you, or deny")
-	fl.StringVar(&f.delegate, "delegate", "", "`ACTION`: ask, auto, deny, or by depth")
-	fl.IntVar(&f.maxParallel, "max-parallel", 0, "at most `N` agents at a time; 0: no limit")
-	fl.IntVar(&f.maxDepth, "max-depth", 0, "at most `N` levels of children; 0: no limit")
-	fl.IntVar(&f.maxAgents, "max-agents", 0, "at most `N` agents in a run; 0: no limit")
+	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, accept)
+	fl.IntVar(&f.retries, "retries", usual.retries, "retry a transient failure up to `N` times")
+	fl.StringVar(&f.permissions, "permissions", usual.permissions, "`ACTION`: ask you, or deny")
+	fl.StringVar(&f.delegate, "delegate", usual.delegate, "`ACTION`: ask, auto, deny, or by depth")
+	fl.IntVar(&f.maxParallel, "max-parallel", usual.maxParallel, "at most `N` agents at a time; 0: no limit")
+	fl.IntVar(&f.maxDepth, "max-depth", usual.maxDepth, "at most `N` levels of children; 0: no limit")
+	fl.IntVar(&f.maxAgents, "max-agents", usual.maxAgents, "at most `N` agents in a run; 0: no limit")
 	addBudgetFlags(cmd, &f.budgetFlags)
 	commands.CompletesPolicies(cmd)
 }
 
-// Read reads the flags; passed is what follows --.
+// Read reads the flags of a run that goes on, in which nothing that is not given changes; passed is what follows --.
 func (f Grants) Read(cmd *cobra.Command, passed []string) (g supervisor.Given, err error) {
 	if slices.Contains(f.allow, allowTask) {
 		return g, usage("--allow task is for run, which reads the task file: give the rules themselves")
 	}
-	granted, err := allowed(f.allow)
-	if err != nil {
+	if g, err = f.read(passed, func(text string) bool { return text != "" }); err != nil {
 		return g, err
 	}
-	g.Allow, g.AllowProject, g.AllowSessions = granted.rules, granted.project, granted.sessions
-	if g.Permissions = supervisor.Permissions(f.permissions); g.Permissions != "" {
+	for flag, to := range map[string]**int{"max-parallel": &g.MaxParallel, "max-depth": &g.MaxDepth,
+		"max-agents": &g.MaxAgents, "retries": &g.Retries} {
+		if !cmd.Flags().Changed(flag) {
+			*to = nil
+		}
+	}
+	g.Unrefused = passed != nil
+	return g, nil
+}
+
+// read reads the flags. Permissions and delegations are read where they are given.
+func (f Grants) read(passed []string, given func(text string) bool) (g supervisor.Given, err error) {
+	g = supervisor.Given{Permissions: supervisor.Permissions(f.permissions), MaxParallel: &f.maxParallel,
+		MaxDepth: &f.maxDepth, MaxAgents: &f.maxAgents, Retries: &f.retries, AcceptIDs: f.acceptIDs, Flags: passed}
+	if err := allowed(f.allow, &g); err != nil {
+		return g, err
+	}
+	if given(f.permissions) {
 		if err := supervisor.CheckPermissions(g.Permissions); err != nil {
 			return g, usage("--permissions %w", err)
 		}
 	}
-	if f.delegate != "" {
+	if given(f.delegate) {
 		if g.Delegate, err = supervisor.ParseDelegates(f.delegate); err != nil {
 			return g, usage("--delegate %w", err)
 		}
@@ -61,26 +81,19 @@ func (f Grants) Read(cmd *cobra.Command, passed []string) (g supervisor.Given, e
 	for _, limit := range []struct {
 		flag string
 		n    int
-		of   **int
 	}{
-		{"max-parallel", f.maxParallel, &g.MaxParallel}, {"max-depth", f.maxDepth, &g.MaxDepth},
-		{"max-agents", f.maxAgents, &g.MaxAgents}, {"retries", f.retries, &g.Retries},
+		{"max-parallel", f.maxParallel}, {"max-depth", f.maxDepth}, {"max-agents", f.maxAgents}, {"retries", f.retries},
 	} {
-		switch {
-		case limit.n < 0:
+		if limit.n < 0 {
 			return g, usage("--%s takes 0 or more, not %d", limit.flag, limit.n)
-		case cmd.Flags().Changed(limit.flag):
-			*limit.of = &limit.n
 		}
 	}
-	g.AcceptIDs = f.acceptIDs
 	if g.Answers, err = presets(f.answers, f.answersFile); err != nil {
 		return g, err
 	}
 	if why := doctor.ReservedFlag(passed); why != "" {
 		return g, usage("%s", why)
 	}
-	g.Flags, g.Unrefused = passed, passed != nil
 	g.Budget, err = f.budget()
 	return g, err
 }

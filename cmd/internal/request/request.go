@@ -22,7 +22,6 @@ import (
 	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/telemetry"
 )
 
@@ -250,13 +249,18 @@ func (f Flags) unfit(cfg supervisor.Config, flags []string) error {
 }
 
 func runConfig(f Flags, flags []string) (supervisor.Config, error) {
+	given, err := f.Grants.read(flags, func(string) bool { return true })
+	if err != nil {
+		return supervisor.Config{}, err
+	}
 	cfg := supervisor.Config{
-		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs,
-		Permissions: supervisor.Permissions(f.permissions),
-		Relaunch:    supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
+		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs, Answers: given.Answers,
+		Allow: given.Allow, AllowProject: given.AllowProject, AllowSessions: given.AllowSessions,
+		Permissions: given.Permissions, Delegate: given.Delegate, MaxParallel: f.maxParallel, MaxDepth: f.maxDepth,
+		MaxAgents: f.maxAgents, Worktree: f.worktree, Budget: given.Budget,
+		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
 		NoNotify: f.NoNotify, TraceParent: telemetry.ValidParent(os.Getenv("TRACEPARENT")),
 	}
-	var err error
 	if cfg.Hold, err = supervisor.ParseHold(f.hold); err != nil {
 		return cfg, usage("--hold %w", err)
 	}
@@ -267,9 +271,6 @@ func runConfig(f Flags, flags []string) (supervisor.Config, error) {
 	case supervisor.Resume, supervisor.Fresh:
 	default:
 		return cfg, usage("--relaunch takes resume or fresh, not %q", f.relaunch)
-	}
-	if why := doctor.ReservedFlag(flags); why != "" {
-		return cfg, usage("%s", why)
 	}
 	if cfg.SilentAfter, err = time.ParseDuration(f.silentAfter); err != nil || cfg.SilentAfter < 0 {
 		return cfg, usage("--silent-after takes a duration such as 90s, 10m or 2h, or 0, not %q", f.silentAfter)
@@ -295,35 +296,17 @@ func runConfig(f Flags, flags []string) (supervisor.Config, error) {
 	if err := f.unfit(cfg, flags); err != nil {
 		return cfg, err
 	}
-	if f.retries < 0 {
-		return cfg, usage("--retries takes 0 or more, not %d", f.retries)
-	}
-	if cfg.Budget, err = f.budget(); err != nil {
-		return cfg, err
-	}
 	if f.model != "" {
 		if err := supervisor.CheckModel(f.model); err != nil {
 			return cfg, usage("--model %w", err)
 		}
-	}
-	if err := supervisor.CheckPermissions(cfg.Permissions); err != nil {
-		return cfg, usage("--permissions %w", err)
-	}
-	granted, err := allowed(f.allow)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Allow, cfg.AllowProject, cfg.AllowSessions = granted.rules, granted.project, granted.sessions
-	if err := f.delegateFlags.put(&cfg); err != nil {
-		return cfg, err
 	}
 	switch f.check {
 	case CheckOff, CheckWarn, CheckAsk, CheckRequire:
 	default:
 		return cfg, usage("--check takes off, warn, ask or require, not %q", f.check)
 	}
-	cfg.Answers, err = presets(f.answers, f.answersFile)
-	return cfg, err
+	return cfg, nil
 }
 
 // OnQuestion reads --on-question; "" leaves it to whether there is a terminal.
