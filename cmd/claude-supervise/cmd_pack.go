@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -16,7 +16,6 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/pack"
 )
 
@@ -107,31 +106,39 @@ func runPack(ctx context.Context, id string, f packFlags) error {
 		return packLive(ctx, client, run, f)
 	}
 	opt := pack.PackOptions{WithoutWork: f.withoutWork, MaxWork: size, Program: "claude-supervise " + release.Version()}
-	if f.output == "-" {
-		return packToStdout(ctx, client, run, opt)
-	}
-	return packToFile(ctx, client, run, f.output, opt)
+	return packTo(f.output, run, func() (said, error) {
+		opt.File = "standard output"
+		packed, err := pack.Write(ctx, client, run, os.Stdout, opt)
+		return packedText(packed), err
+	}, func(path string) (said, error) {
+		var packed pack.PackedRun
+		err := terminal.WhileWorking("packing "+run, func(progress func(done, total int64)) (err error) {
+			opt.Progress = progress
+			packed, err = pack.WriteFile(ctx, client, run, path, opt)
+			return err
+		})
+		return packedText(packed), err
+	})
 }
 
-func packToStdout(ctx context.Context, client client.Client, run string, opt pack.PackOptions) error {
-	if terminal.IsTerminal(os.Stdout) {
-		return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
-	}
-	opt.File = "standard output"
-	packed, err := pack.Write(ctx, client, run, os.Stdout, opt)
-	if err != nil {
-		return err
-	}
-	p := terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})
-	p.Notice(packedText(packed, "standard output", "FILE"))
-	return p.Close(context.Background())
-}
+// said says what was packed: into what, and which file to unpack elsewhere.
+type said func(into, file string) string
 
-// packToFile packs into a file, unless another one has its name.
-func packToFile(ctx context.Context, client client.Client, run, file string, opt pack.PackOptions) error {
-	if file == "" {
-		file = run + ".tar.gz"
+// packTo packs a run to standard output, or into a file unless another one has its name.
+func packTo(output, run string, toStdout func() (said, error), toFile func(path string) (said, error)) error {
+	if output == "-" {
+		if terminal.IsTerminal(os.Stdout) {
+			return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
+		}
+		text, err := toStdout()
+		if err != nil {
+			return err
+		}
+		p := terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})
+		p.Notice(text("standard output", "FILE"))
+		return p.Close(context.Background())
 	}
+	file := cmp.Or(output, run+".tar.gz")
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return fmt.Errorf("the path of the pack file is not known: %w", err)
@@ -139,16 +146,11 @@ func packToFile(ctx context.Context, client client.Client, run, file string, opt
 	if err := mayReplace(path, run); err != nil {
 		return err
 	}
-	var packed pack.PackedRun
-	err = terminal.WhileWorking("packing "+run, func(progress func(done, total int64)) (err error) {
-		opt.Progress = progress
-		packed, err = pack.WriteFile(ctx, client, run, path, opt)
-		return err
-	})
+	text, err := toFile(path)
 	if err != nil {
 		return err
 	}
-	return terminal.Print(func(p *terminal.Printer) error { return p.Result(packedText(packed, path, file)) })
+	return terminal.Print(func(p *terminal.Printer) error { return p.Result(text(path, file)) })
 }
 
 // mayReplace refuses to write over a file that is not an earlier pack of the same run.
@@ -168,13 +170,18 @@ func mayReplace(path, run string) error {
 	return nil
 }
 
-func packedText(p pack.PackedRun, into, file string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b,
-		"%s is packed into %s (%s unpacked).\nTo continue it elsewhere, run there:\n  claude-supervise unpack %s",
-		p.Run, into, humanize.IBytes(uint64(p.Bytes)), file)
-	for _, t := range p.Told {
-		b.WriteString("\nnote: " + t)
+func packedText(p pack.PackedRun) said {
+	return func(into, file string) string {
+		return fmt.Sprintf("%s is packed into %s (%s unpacked).\nTo continue it elsewhere, run there:\n"+
+			"  claude-supervise unpack %s", p.Run, into, humanize.IBytes(uint64(p.Bytes)), file) + notes(p.Told)
 	}
-	return b.String()
+}
+
+// notes are what a person should know of what was packed.
+func notes(told []string) string {
+	text := ""
+	for _, t := range told {
+		text += "\nnote: " + t
+	}
+	return text
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
@@ -30,35 +28,14 @@ func packLive(ctx context.Context, c client.Client, run string, f packFlags) err
 		fmt.Fprintf(os.Stderr,
 			"%s is running: it is packed when the present turn of each agent has ended (--now: at once).\n", run)
 	}
-	if f.output == "-" {
-		if terminal.IsTerminal(os.Stdout) {
-			return usage("a pack file is not for a terminal: pack it into a file, or a pipe")
-		}
+	return packTo(f.output, run, func() (said, error) {
 		packed, err := pack.Live(ctx, c, run, f.now, terminal.Who("pack"),
 			func(path string) error { return copyTo(os.Stdout, path) })
-		if err != nil {
-			return err
-		}
-		p := terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Getenv: os.Getenv})
-		p.Notice(liveText(packed, "standard output", "FILE"))
-		return p.Close(context.Background())
-	}
-	file := f.output
-	if file == "" {
-		file = run + ".tar.gz"
-	}
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return fmt.Errorf("the path of the pack file is not known: %w", err)
-	}
-	if err := mayReplace(path, run); err != nil {
-		return err
-	}
-	packed, err := pack.LiveFile(ctx, c, run, f.now, terminal.Who("pack"), path)
-	if err != nil {
-		return err
-	}
-	return terminal.Print(func(p *terminal.Printer) error { return p.Result(liveText(packed, path, file)) })
+		return liveText(packed), err
+	}, func(path string) (said, error) {
+		packed, err := pack.LiveFile(ctx, c, run, f.now, terminal.Who("pack"), path)
+		return liveText(packed), err
+	})
 }
 
 func copyTo(w io.Writer, path string) error {
@@ -70,12 +47,10 @@ func copyTo(w io.Writer, path string) error {
 	return errors.Join(err, from.Close())
 }
 
-func liveText(p pack.LiveSnapshot, into, file string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s continues here. Its state of %s is in %s.\nBefore you continue it elsewhere, stop it here:\n"+
-		"  claude-supervise stop %s\n  claude-supervise unpack %s", p.Run, terminal.When(p.At), into, p.Run, file)
-	for _, t := range p.Told {
-		b.WriteString("\nnote: " + t)
+func liveText(p pack.LiveSnapshot) said {
+	return func(into, file string) string {
+		return fmt.Sprintf("%s continues here. Its state of %s is in %s.\nBefore you continue it elsewhere, stop it here:\n"+
+			"  claude-supervise stop %s\n  claude-supervise unpack %s", p.Run, terminal.When(p.At), into, p.Run, file) +
+			notes(p.Told)
 	}
-	return b.String()
 }
