@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +9,7 @@ import (
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -55,9 +55,6 @@ func tellWaiting(ctx context.Context) error {
 	if err != nil || len(open) == 0 {
 		return nil //nolint:nilerr // as above
 	}
-	waits := "1 question waits"
-	if n := len(open); n > 1 {
-		waits = fmt.Sprintf("%d questions wait", n)
-	}
+	waits := text.Plural(len(open), "question waits", "questions wait")
 	return terminal.Print(func(p *terminal.Printer) error { return p.Result("\n" + waits + ": claude-supervise board") })
 }

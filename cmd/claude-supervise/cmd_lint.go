@@ -13,6 +13,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/text"
 )
 
 func newLint() *cobra.Command {
@@ -106,7 +107,8 @@ func runLint(path, agent string, asJSON bool) error {
 				return err
 			}
 		}
-		return p.Result(fmt.Sprintf("%s, %s", counted(len(found.Signals), "signal"), counted(len(found.Problems), "problem")))
+		return p.Result(text.Plural(len(found.Signals), "signal", "signals") + ", " +
+			text.Plural(len(found.Problems), "problem", "problems"))
 	})
 	if err == nil && len(found.Problems) > 0 {
 		return exitcode.Error(supervisor.ExitFailed)
@@ -116,11 +118,11 @@ func runLint(path, agent string, asJSON bool) error {
 
 // shortly says a signal in one line: what it is, whose, and what it says above all.
 func shortly(s doctor.LintedSignal) string {
-	text := string(s.Kind)
+	what := string(s.Kind)
 	if s.AgentID != "" {
-		text += " of " + terminal.CleanLine(s.AgentID, 40)
+		what += " of " + terminal.CleanLine(s.AgentID, 40)
 	}
-	text += fmt.Sprintf(" (%s)", s.Dialect)
+	what += fmt.Sprintf(" (%s)", s.Dialect)
 	gist := ""
 	switch {
 	case len(s.Questions) == 1:
@@ -135,16 +137,9 @@ func shortly(s doctor.LintedSignal) string {
 		}
 	}
 	if gist == "" {
-		return text
+		return what
 	}
-	return text + ": " + terminal.CleanLine(gist, 60)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return what + ": " + terminal.CleanLine(gist, 60)
 }
 
 // blocks is the exit code by which a Stop hook sends the model on, with what stands on stderr. Any other than it and 0

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -140,7 +139,12 @@ func runResume(ctx context.Context, id, cwd, policy string, failed bool, with pr
 	if err != nil {
 		return err
 	}
-	plan, err := s.resumePlan(ctx, id, typed, failed)
+	var plan client.ResumePlan
+	if failed {
+		plan, err = s.Retryable(ctx, id)
+	} else {
+		plan, err = s.Resumable(ctx, id, typed)
+	}
 	if err != nil {
 		return errors.Join(err, s.close())
 	}
@@ -201,14 +205,6 @@ func moves(ctx context.Context, plan client.ResumePlan, cwd string) (string, err
 		}
 	}
 	return to, nil
-}
-
-// resumePlan finds out whether a run can go on, or have what failed in it tried again.
-func (s *session) resumePlan(ctx context.Context, id string, typed time.Time, failed bool) (client.ResumePlan, error) {
-	if failed {
-		return s.Retryable(ctx, id)
-	}
-	return s.Resumable(ctx, id, typed)
 }
 
 // resumeAll goes on with every run that nobody supervises, each in the background. One that cannot go on does not keep
@@ -274,7 +270,11 @@ func inBackgroundWords(run, log string) string {
 // terminal if the person says so.
 func goOn(ctx context.Context, c client.Client, run string, unasked bool) error {
 	if c.Supervised(ctx, run) {
-		return tellSuspended(ctx, c, run)
+		note, err := suspended(ctx, c, run)
+		if err != nil || note == "" {
+			return err
+		}
+		return terminal.Print(func(p *terminal.Printer) error { p.Notice(note); return nil })
 	}
 	r, err := c.Reader().Run(ctx, run)
 	if err == nil && r.EndedAt != nil {
@@ -302,15 +302,6 @@ func goOn(ctx context.Context, c client.Client, run string, unasked bool) error 
 	return terminal.Print(func(p *terminal.Printer) error {
 		return p.Result(inBackgroundWords(run, log))
 	})
-}
-
-// tellSuspended says that nothing happens to what was left for a run whose supervisor is suspended.
-func tellSuspended(ctx context.Context, c client.Client, run string) error {
-	note, err := suspended(ctx, c, run)
-	if err != nil || note == "" {
-		return err
-	}
-	return terminal.Print(func(p *terminal.Printer) error { p.Notice(note); return nil })
 }
 
 // suspended says of a run whose supervisor is suspended that nothing happens to what was left for it; "" of others.

@@ -108,11 +108,13 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 		return supervisor.Outcome{}, err
 	}
 	leave := make(chan string)
-	sent := startTelemetry(logger)
-	defer sent.close()
 	machine := host.Machine{Dirs: s.Dirs, Store: s.Store, Env: environment(), Self: self, Claude: claude, Log: logger,
-		Guarded: guarded(), LaunchEnv: sent.env(),
-		Working: func(text string) (done func()) { return s.printer.Working(text).Done }}
+		Guarded: guarded(), Working: func(text string) (done func()) { return s.printer.Working(text).Done }}
+	sent := startTelemetry(logger)
+	if sent != nil {
+		defer sent.Close()
+		machine.LaunchEnv = sent.Env
+	}
 	sup := machine.Supervisor(engine.Supervisor{
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open,
@@ -124,13 +126,20 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 			return notify.Send(ctx, command, event(n))
 		},
 	})
-	sup.Store = sent.store(sup.Store)
+	if sent != nil {
+		sup.Store = sent.Store(sup.Store)
+	}
 	s.prompter.In(cwd)
 	taker, err := s.takeSnapshots(&sup, to)
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	defer taker.close()
+	defer func() {
+		taker.Close()
+		if taker.Folder != nil {
+			taker.Folder.Close()
+		}
+	}()
 	primed := make(chan struct{})
 	if taker.Folder != nil {
 		sup.Primed = primed

@@ -13,24 +13,14 @@ type snapshotting struct {
 	to  *supervisor.SnapshotTo // nil: only those that are asked for are taken
 }
 
-// taking takes the snapshots of a run as long as it is supervised.
-type taking struct{ *pack.Taker }
-
-func (t taking) close() {
-	t.Close()
-	if t.Folder != nil {
-		t.Folder.Close()
-	}
-}
-
 // takeSnapshots gives a supervisor what takes its snapshots and, if they go into a folder, what reports whether another
 // supervisor has taken the run over from there.
-func (s *session) takeSnapshots(sup *engine.Supervisor, to snapshotting) (taking, error) {
+func (s *session) takeSnapshots(sup *engine.Supervisor, to snapshotting) (*pack.Taker, error) {
 	t := &pack.Taker{Dirs: s.Dirs, Store: s.Store, Program: "claude-supervise " + release.Version(), At: s.At}
 	if to.to != nil && to.to.Dir != "" {
 		t.Folder, t.Keep = pack.FolderOf(to.to.Dir, to.run), to.to.Keep
 		sup.Lease = t.Folder
 	}
 	sup.Snapshot = t.Take
-	return taking{t}, pack.ClearAsked(s.Dirs, to.run)
+	return t, pack.ClearAsked(s.Dirs, to.run)
 }

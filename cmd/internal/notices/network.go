@@ -64,7 +64,7 @@ func network(p Person) (channel, error) {
 		}
 		opened, err := of.Open(to.URL, secret)
 		if err != nil {
-			return nil, usage("notify: %w", err)
+			return nil, exitcode.Usage("notify: %w", err)
 		}
 		receivers = append(receivers, notify.Receiver{Network: of, Channel: opened})
 	}
@@ -72,10 +72,6 @@ func network(p Person) (channel, error) {
 		return nil, nil
 	}
 	return &mailer{Person: p, outbox: notify.NewOutbox(receivers, p.Printer.Notice), known: map[string]bool{}}, nil
-}
-
-func usage(format string, args ...any) error {
-	return exitcode.UsageError{Err: fmt.Errorf(format, args...)}
 }
 
 // receiverOf reads --notify-url. What the config has of a secret is for the same receiver only.
@@ -92,7 +88,7 @@ func receiverOf(given string, set map[string]config.Receiver) (name string, to c
 		}
 	}
 	if err := config.CheckURL(to.URL); err != nil {
-		return "", to, usage("--notify-url %w", err)
+		return "", to, exitcode.Usage("--notify-url %w", err)
 	}
 	if own := set[name]; sameHost(to.URL, own.URL) {
 		to.Secret = own.Secret
@@ -112,11 +108,11 @@ const maxSecret = 4 << 10
 // readSecret reads a secret that nobody else can read.
 func readSecret(path string) (string, error) {
 	refuse := func(why string) error {
-		return usage("the secret in %s cannot be used: %s; nothing was started", path, why)
+		return exitcode.Usage("the secret in %s cannot be used: %s; nothing was started", path, why)
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", usage("a secret of notify cannot be read: %w; nothing was started", err)
+		return "", exitcode.Usage("a secret of notify cannot be read: %w; nothing was started", err)
 	}
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
