@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -193,7 +194,7 @@ func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store stri
 	opt.FailureConverter = key.FailureConverter()
 	opt.PayloadLimits.MemoSizeWarning = 512 << 10 // what lists have of a run is bounded (internal/flow)
 	if opt.Logger == nil {
-		opt.Logger = quiet{}
+		opt.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)) // what goes wrong is in the error
 	}
 	client, err := sdk.DialContext(ctx, opt)
 	if err != nil {

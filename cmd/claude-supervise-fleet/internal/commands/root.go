@@ -139,18 +139,3 @@ func notInside() error {
 }
 
 func oneLine(content []byte) string { return strings.TrimSpace(string(content)) }
-
-// quiet is a logger that says nothing: what goes wrong is in the error of what was asked for.
-type quiet struct{}
-
-// Debug says nothing.
-func (quiet) Debug(string, ...any) {}
-
-// Info says nothing.
-func (quiet) Info(string, ...any) {}
-
-// Warn says nothing.
-func (quiet) Warn(string, ...any) {}
-
-// Error says nothing.
-func (quiet) Error(string, ...any) {}

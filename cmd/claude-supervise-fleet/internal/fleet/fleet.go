@@ -129,23 +129,19 @@ func Who() string {
 
 // HandIn gives the fleet a run. The id is the task's.
 func (f Fleet) HandIn(ctx context.Context, t flow.Task) error {
-	return f.start(ctx, flow.Input{Task: t})
-}
-
-func (f Fleet) start(ctx context.Context, in flow.Input) error {
 	_, err := f.Client.ExecuteWorkflow(ctx, sdk.StartWorkflowOptions{
-		ID: in.Task.Run, TaskQueue: flow.BaseQueue,
+		ID: t.Run, TaskQueue: flow.BaseQueue,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true, WorkflowTaskTimeout: flow.DecideWithin,
-	}, flow.WorkflowName, in)
+	}, flow.WorkflowName, flow.Input{Task: t})
 	switch {
 	case err == nil:
 		return nil
 	case away(err):
 		return fmt.Errorf("the server has not said that it has %s: %w. It may have it: look with `claude-supervise fleet ps "+
-			"-a` before you submit the task again", in.Task.Run, said(err))
+			"-a` before you submit the task again", t.Run, said(err))
 	}
-	return fmt.Errorf("%s cannot be handed in: %w", in.Task.Run, said(err))
+	return fmt.Errorf("%s cannot be handed in: %w", t.Run, said(err))
 }
 
 // AsksForRuns reports whether a worker has asked for runs with these labels lately. One that has no room does not ask.

@@ -3,7 +3,6 @@ package flow
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -206,14 +205,4 @@ func (r *run) attributeIDs() (ids []string) {
 		ids = append(ids, q.ID)
 	}
 	return ids
-}
-
-func joined(words []string) string { return strings.Join(words, ", ") }
-
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
 }

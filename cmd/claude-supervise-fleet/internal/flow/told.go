@@ -2,6 +2,7 @@ package flow
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -126,93 +127,44 @@ type AskerInfo struct {
 }
 
 // InfoOfRun returns what a worker tells of a run.
-func InfoOfRun(v view.RunView) RunInfo {
-	r := RunInfo{ID: v.ID, Name: v.Name, Status: v.Status, Reason: v.Reason, Since: v.Since, ExitCode: v.ExitCode,
-		Cwd: v.Cwd, StartedAt: v.StartedAt, EndedAt: v.EndedAt, CostUSD: v.CostUSD, SupervisorPID: v.SupervisorPID,
-		Suspended: v.Suspended, Agents: each(v.Agents, infoOfAgent), OpenQuestions: v.OpenQuestions, FromPack: v.FromPack}
-	if v.Snapshot != nil {
-		s := v.Snapshot
-		r.Snapshot = &SnapshotInfo{Folder: s.Folder, At: s.At, Problem: s.Problem, Due: s.Due, TooLarge: s.TooLarge}
-	}
-	return r
-}
+func InfoOfRun(v view.RunView) RunInfo { return as[RunInfo](v) }
 
 // View returns the run as claude-supervise shows runs.
-func (r RunInfo) View() view.RunView {
-	v := view.RunView{ID: r.ID, Name: r.Name, Status: r.Status, Reason: r.Reason, Since: r.Since, ExitCode: r.ExitCode,
-		Cwd: r.Cwd, StartedAt: r.StartedAt, EndedAt: r.EndedAt, CostUSD: r.CostUSD, SupervisorPID: r.SupervisorPID,
-		Suspended: r.Suspended, Agents: each(r.Agents, AgentInfo.view), OpenQuestions: r.OpenQuestions, FromPack: r.FromPack}
-	if r.Snapshot != nil {
-		s := r.Snapshot
-		v.Snapshot = &view.RunSnapshot{Folder: s.Folder, At: s.At, Problem: s.Problem, Due: s.Due, TooLarge: s.TooLarge}
-	}
-	return v
-}
-
-func infoOfAgent(v view.AgentView) AgentInfo {
-	return AgentInfo{ID: v.ID, Parent: v.Parent, Depth: v.Depth, Task: v.Task, Status: v.Status, Reason: v.Reason,
-		Since: v.Since, SessionID: v.SessionID, PID: v.PID, Launches: v.Launches, Priority: v.Priority,
-		CostUSD: v.CostUSD, InputTokens: v.InputTokens, OutputTokens: v.OutputTokens, CacheRead: v.CacheRead,
-		CacheCreation: v.CacheCreation, ServiceTier: v.ServiceTier, SilentSince: v.SilentSince, Who: v.Who,
-		Name: v.Name, Independence: v.Independence, ToolUses: v.ToolUses, LimitedUntil: v.LimitedUntil,
-		QueuedSince: v.QueuedSince, EndedAt: v.EndedAt, ExitCode: v.ExitCode, Cwd: v.Cwd,
-		OpenQuestions: v.OpenQuestions}
-}
-
-func (a AgentInfo) view() view.AgentView {
-	return view.AgentView{ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status,
-		Reason: a.Reason, Since: a.Since, SessionID: a.SessionID, PID: a.PID, Launches: a.Launches,
-		Priority: a.Priority, CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens,
-		CacheRead: a.CacheRead, CacheCreation: a.CacheCreation, ServiceTier: a.ServiceTier, SilentSince: a.SilentSince,
-		Who: a.Who, Name: a.Name, Independence: a.Independence, ToolUses: a.ToolUses, LimitedUntil: a.LimitedUntil,
-		QueuedSince: a.QueuedSince, EndedAt: a.EndedAt, ExitCode: a.ExitCode, Cwd: a.Cwd,
-		OpenQuestions: a.OpenQuestions}
-}
+func (r RunInfo) View() view.RunView { return as[view.RunView](r) }
 
 // InfoOfQuestion returns what a worker tells of a question.
-func InfoOfQuestion(v view.QuestionView) QuestionInfo {
-	q := QuestionInfo{ID: v.ID, Run: v.Run, Agent: v.Agent, RunName: v.RunName, Cwd: v.Cwd, Who: v.Who, Kind: v.Kind,
-		State: v.State, Header: v.Header, Question: v.Question, Context: v.Context, MultiSelect: v.MultiSelect,
-		Options:  each(v.Options, infoOfOption),
-		Optional: v.Optional, Urgent: v.Urgent, Validate: v.Validate, AskedAt: v.AskedAt, Answer: v.Answer,
-		Skipped: v.Skipped, Declined: v.Declined, AnsweredAt: v.AnsweredAt, AnsweredBy: v.AnsweredBy,
-		AnswerCommand: v.AnswerCommand, Task: v.Task, Child: v.Child, AllowRule: v.AllowRule, Tool: v.Tool, Input: v.Input}
-	if v.Asker != nil {
-		q.Asker = &AskerInfo{ID: v.Asker.ID, Type: v.Asker.Type, Task: v.Asker.Task, Depth: v.Asker.Depth}
-	}
-	return q
-}
+func InfoOfQuestion(v view.QuestionView) QuestionInfo { return as[QuestionInfo](v) }
 
 // View returns the question as claude-supervise shows questions.
-func (q QuestionInfo) View() view.QuestionView {
-	v := view.QuestionView{ID: q.ID, Run: q.Run, Agent: q.Agent, RunName: q.RunName, Cwd: q.Cwd, Who: q.Who, Kind: q.Kind,
-		State: q.State, Header: q.Header, Question: q.Question, Context: q.Context, MultiSelect: q.MultiSelect,
-		Options:  each(q.Options, OptionInfo.option),
-		Optional: q.Optional, Urgent: q.Urgent, Validate: q.Validate, AskedAt: q.AskedAt, Answer: q.Answer,
-		Skipped: q.Skipped, Declined: q.Declined, AnsweredAt: q.AnsweredAt, AnsweredBy: q.AnsweredBy,
-		AnswerCommand: q.AnswerCommand, Task: q.Task, Child: q.Child, AllowRule: q.AllowRule, Tool: q.Tool, Input: q.Input}
-	if q.Asker != nil {
-		v.Asker = &view.AskerView{ID: q.Asker.ID, Type: q.Asker.Type, Task: q.Asker.Task, Depth: q.Asker.Depth}
-	}
-	return v
+func (q QuestionInfo) View() view.QuestionView { return as[view.QuestionView](q) }
+
+// as returns a value as one of another type: the fields that both have, by their names.
+func as[T any](from any) (to T) {
+	set(reflect.ValueOf(&to).Elem(), reflect.ValueOf(from))
+	return to
 }
 
-func infoOfOption(o checkpoints.Option) OptionInfo {
-	return OptionInfo{Label: o.Label, Description: o.Description, Preview: o.Preview}
-}
-
-func (o OptionInfo) option() checkpoints.Option {
-	return checkpoints.Option{Label: o.Label, Description: o.Description, Preview: o.Preview}
-}
-
-// each converts all; nil stays nil.
-func each[A, B any](all []A, to func(A) B) []B {
-	if all == nil {
-		return nil
+func set(to, from reflect.Value) {
+	switch {
+	case to.Type() == from.Type():
+		to.Set(from)
+	case from.Kind() == reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(to.Type().Elem()))
+			set(to.Elem(), from.Elem())
+		}
+	case from.Kind() == reflect.Slice:
+		if !from.IsNil() {
+			to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		}
+		for i := range from.Len() {
+			set(to.Index(i), from.Index(i))
+		}
+	default: // a struct
+		for i := range to.NumField() {
+			if f := from.FieldByName(to.Type().Field(i).Name); f.IsValid() {
+				set(to.Field(i), f)
+			}
+		}
 	}
-	made := make([]B, len(all))
-	for i, one := range all {
-		made[i] = to(one)
-	}
-	return made
 }

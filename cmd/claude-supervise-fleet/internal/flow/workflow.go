@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/log"
@@ -49,8 +50,6 @@ type run struct {
 	Input
 	log       log.Logger
 	held      bool                // a worker has it
-	refused   map[string]bool     // answers that the run has not taken
-	handed    map[string]bool     // answers that the worker of this epoch has given to the run
 	closed    map[string]int      // of Closed, in which epoch the question was found to be answered
 	fresh     bool                // an answer has come that no attempt was given
 	stopping  string              // who wants its end
@@ -71,8 +70,7 @@ type run struct {
 
 // Run is the workflow. It returns how the run ended.
 func Run(ctx workflow.Context, in Input) (Listed, error) {
-	r := &run{Input: in, log: workflow.GetLogger(ctx), refused: map[string]bool{}, handed: map[string]bool{},
-		closed: map[string]int{}, since: workflow.Now(ctx)}
+	r := &run{Input: in, log: workflow.GetLogger(ctx), closed: map[string]int{}, since: workflow.Now(ctx)}
 	r.showsEach = workflow.GetVersion(ctx, changeShown, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 	r.bound = workflow.GetVersion(ctx, changeBound, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 	if in.Seen.Run != nil && in.Seen.Run.EndedAt != nil {
@@ -113,7 +111,7 @@ func Run(ctx workflow.Context, in Input) (Listed, error) {
 // attempt has a worker supervise the run, until it has left it or is not heard of.
 func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	r.Epoch++
-	r.fresh, r.handed, r.told = false, map[string]bool{}, 0
+	r.fresh, r.told = false, 0
 	if r.Epoch > 1 || r.Seen.Run != nil {
 		r.waits(ctx, "it waits for a worker"+r.labels()+" to continue with it")
 	}
@@ -185,12 +183,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 
 // unanswered reports whether a question is open that has an answer here.
 func (r *run) unanswered() bool {
-	for _, q := range r.Seen.Questions {
-		if r.answer(q.ID) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Seen.Questions, func(q QuestionInfo) bool { return r.answer(q.ID) != nil })
 }
 
 func (r *run) answer(question string) *Answer {
@@ -206,7 +199,7 @@ func (r *run) labels() string {
 	if len(r.Task.Labels) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" with the labels %s", joined(r.Task.Labels))
+	return " with the labels " + strings.Join(r.Task.Labels, ", ")
 }
 
 // listens takes what workers and people say. Only the worker of the present epoch is listened to.
@@ -396,7 +389,10 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 	if errors.As(err, &no) && (no.Type() == ErrRefused || no.Type() == ErrTaken) {
 		r.forget(a.Question)
 		if no.Type() == ErrTaken { // on the worker's machine
-			r.Closed = with(r.Closed, a.Question, no.Message())
+			if r.Closed == nil {
+				r.Closed = map[string]string{}
+			}
+			r.Closed[a.Question] = no.Message()
 			r.closed[a.Question] = epoch
 		}
 		r.shows(ctx)
@@ -407,13 +403,8 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 }
 
 func (r *run) forget(question string) {
-	kept := r.Answers[:0:0]
-	for _, a := range r.Answers {
-		if a.Question != question {
-			kept = append(kept, a)
-		}
-	}
-	r.Answers, r.changed = kept, true
+	r.Answers = slices.DeleteFunc(slices.Clone(r.Answers), func(a Answer) bool { return a.Question == question })
+	r.changed = true
 }
 
 // changeStop marks in histories that a stop ends a run which no worker has spoken of yet. Before, it was lost.
@@ -422,8 +413,7 @@ const changeStop = "stop of a queued run"
 // takeStop ends the run: on the worker that has it, or here. It waits for neither. A worker that has begun with the
 // run, and has not said so yet, loses it: it ends the agents at its next heartbeat.
 func (r *run) takeStop(ctx workflow.Context, s Stop) error {
-	by := s.By
-	r.stopping = by
+	r.stopping = s.By
 	if !r.held {
 		if workflow.GetVersion(ctx, changeStop, workflow.DefaultVersion, 1) != workflow.DefaultVersion && r.cancel != nil {
 			r.cancel()
@@ -436,7 +426,7 @@ func (r *run) takeStop(ctx workflow.Context, s Stop) error {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
 	}))
 	defer cancel()
-	halting := workflow.ExecuteActivity(sent, Halt, Stopping{Run: r.Task.Run, Epoch: epoch, By: by})
+	halting := workflow.ExecuteActivity(sent, Halt, Stopping{Run: r.Task.Run, Epoch: epoch, By: s.By})
 	return workflow.Await(ctx, func() bool { return halting.IsReady() || !r.held || r.Epoch != epoch })
 }
 

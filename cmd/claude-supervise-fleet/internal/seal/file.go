@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 
 	"filippo.io/age"
@@ -33,12 +34,7 @@ func (k *Key) File(name string, out io.Writer, in io.Reader) error {
 	return err
 }
 
-type macOf interface {
-	io.Writer
-	Sum([]byte) []byte
-}
-
-func (k *Key) mac(name string) macOf {
+func (k *Key) mac(name string) hash.Hash {
 	mac := hmac.New(sha256.New, k.files)
 	fmt.Fprintf(mac, "%d %s\n", len(name), name)
 	return mac

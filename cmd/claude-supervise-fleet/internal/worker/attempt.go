@@ -90,7 +90,7 @@ func (h *held) run(ctx context.Context) (flow.Outcome, error) {
 	} else if err != nil { // who reaches only the server cannot bring that about
 		h.note("epoch %d cannot be claimed in the blob store: %v", h.Epoch, err)
 	}
-	if err := h.Store.forgetClaim(ctx, h.Task.Run, h.Epoch-1); err != nil {
+	if err := h.Store.Delete(ctx, h.Task.Run, h.Epoch-1, claimFile); err != nil {
 		h.Log.Warn("the claim of an earlier epoch cannot be removed", "run", h.Task.Run, "error", err)
 	}
 	origin, told, err := h.Store.Newest(ctx, h.Task.Run, h.Epoch, filepath.Join(h.dir, "from"),

@@ -21,7 +21,7 @@ func TestAnEpochIsClaimedOnce(t *testing.T) {
 	}
 	s := Store{Bucket: memblob.OpenBucket(nil), Key: key}
 	const run = "r-abcd1234"
-	if err := s.Bucket.WriteAll(t.Context(), claimKey(run, 2), []byte("forged"), nil); err != nil {
+	if err := s.Bucket.WriteAll(t.Context(), blobKey(run, 2, claimFile), []byte("forged"), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestAnEpochIsClaimedOnce(t *testing.T) {
 			t.Errorf("epoch %d of %s: it was had up to %d, not %d: %v", c.epoch, c.run, last, c.had, err)
 		}
 		if last == 0 {
-			if err := s.forgetClaim(t.Context(), c.run, c.epoch-1); err != nil {
+			if err := s.Delete(t.Context(), c.run, c.epoch-1, claimFile); err != nil {
 				t.Error(err)
 			}
 		}

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os/exec"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"claude-supervise/supervisor/view"
@@ -28,16 +27,6 @@ const (
 // ErrNoRecord means that no worker has left the run yet.
 var ErrNoRecord = errors.New("no worker has parked or ended the run yet, so there is nothing to show but what " +
 	"fleet ps shows")
-
-// putRecord seals and uploads a record.
-func (s Store) putRecord(ctx context.Context, run string, epoch int, r Record, content []byte) error {
-	key := blobKey(run, epoch, string(r))
-	var sealed bytes.Buffer
-	if err := s.Key.File(key, &sealed, bytes.NewReader(content)); err != nil {
-		return err
-	}
-	return s.Bucket.WriteAll(ctx, key, sealed.Bytes(), &blob.WriterOptions{ContentType: "application/octet-stream"})
-}
 
 // Record writes a record of a run, of the newest epoch up to one that has it, and gives that epoch. ErrNoRecord if none
 // has.
@@ -80,7 +69,7 @@ func (h *held) records(ctx context.Context) {
 			content, err = make(ctx)
 		}
 		if err == nil {
-			err = h.Store.putRecord(ctx, h.Task.Run, h.Epoch, record, content)
+			err = h.Store.write(ctx, blobKey(h.Task.Run, h.Epoch, string(record)), content, false)
 		}
 		if err != nil {
 			h.Log.Warn("a run cannot be shown later", "run", h.Task.Run, "record", record, "error", err)

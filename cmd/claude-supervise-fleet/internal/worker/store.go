@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,10 @@ type Store struct {
 
 const sealedSuffix = ".age"
 
-var blobName = regexp.MustCompile(`^runs/([^/]+)/([0-9]{6})/([0-9]{6,9}\.tar\.gz)\.age$`)
+var (
+	blobName     = regexp.MustCompile(`^([0-9]{6})/([^/]+)\.age$`) // below its run: epoch and file
+	snapshotFile = regexp.MustCompile(`^[0-9]{6,9}\.tar\.gz$`)
+)
 
 func blobKey(run string, epoch int, file string) string {
 	return "runs/" + run + "/" + snapshotName(epoch, file) + sealedSuffix
@@ -81,7 +85,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Delete removes a snapshot; one that is not there is removed.
+// Delete removes a file of an epoch; one that is not there is removed.
 func (s Store) Delete(ctx context.Context, run string, epoch int, file string) error {
 	err := s.Bucket.Delete(ctx, blobKey(run, epoch, file))
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -93,23 +97,14 @@ func (s Store) Delete(ctx context.Context, run string, epoch int, file string) e
 // snapshots gives the names of a run's snapshots by epoch, oldest first.
 func (s Store) snapshots(ctx context.Context, run string) (map[int][]string, error) {
 	all := map[int][]string{}
-	for list := s.Bucket.List(&blob.ListOptions{Prefix: "runs/" + run + "/"}); ; {
-		object, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			break
+	err := s.each(ctx, run, func(epoch int, file string) error {
+		if snapshotFile.MatchString(file) {
+			all[epoch] = append(all[epoch], file)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("the blob store cannot be listed: %w", err)
-		}
-		m := blobName.FindStringSubmatch(object.Key)
-		if m == nil || m[1] != run {
-			continue
-		}
-		epoch, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue
-		}
-		all[epoch] = append(all[epoch], m[3])
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, names := range all {
 		slices.SortFunc(names, func(a, b string) int {
@@ -120,6 +115,41 @@ func (s Store) snapshots(ctx context.Context, run string) (map[int][]string, err
 		})
 	}
 	return all, nil
+}
+
+// each lists what there is of a run: files, each with its epoch.
+func (s Store) each(ctx context.Context, run string, each func(epoch int, file string) error) error {
+	below := "runs/" + run + "/"
+	for list := s.Bucket.List(&blob.ListOptions{Prefix: below}); ; {
+		object, err := list.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the blob store cannot be listed: %w", err)
+		}
+		m := blobName.FindStringSubmatch(strings.TrimPrefix(object.Key, below))
+		if m == nil {
+			continue
+		}
+		epoch, err := strconv.Atoi(m[1])
+		if err == nil {
+			err = each(epoch, m[2])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// write seals what is small, and keeps it under a key; onlyNew: unless there is something.
+func (s Store) write(ctx context.Context, key string, content []byte, onlyNew bool) error {
+	var sealed bytes.Buffer
+	if err := s.Key.File(key, &sealed, bytes.NewReader(content)); err != nil {
+		return err
+	}
+	return s.Bucket.WriteAll(ctx, key, sealed.Bytes(), &blob.WriterOptions{ContentType: "application/octet-stream",
+		IfNotExist: onlyNew})
 }
 
 // get downloads a snapshot into a folder, under its own name.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
 
@@ -25,12 +24,7 @@ func (s Store) Check(ctx context.Context) error {
 	} else if gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("the blob store cannot be read: %w. Nothing was started", err)
 	}
-	var mark bytes.Buffer
-	if err := s.Key.File(keyMark, &mark, bytes.NewReader(nil)); err != nil {
-		return err
-	}
-	err = s.Bucket.WriteAll(ctx, keyMark, mark.Bytes(), &blob.WriterOptions{ContentType: "application/octet-stream"})
-	if err != nil {
+	if err := s.write(ctx, keyMark, nil, false); err != nil {
 		return fmt.Errorf("the blob store cannot be written, so no snapshot of a run would be safe: %w. Nothing was started",
 			err)
 	}

@@ -30,7 +30,7 @@ func TestOlderSnapshotsGoOnceANewerOneWasRead(t *testing.T) {
 		}
 	}
 	for epoch := 1; epoch <= 2; epoch++ {
-		if err := s.putRecord(t.Context(), run, epoch, ShowRecord, []byte("shown")); err != nil {
+		if err := s.write(t.Context(), blobKey(run, epoch, string(ShowRecord)), []byte("shown"), false); err != nil {
 			t.Fatal(err)
 		}
 	}
