@@ -83,7 +83,7 @@ func (a *attached) show(ctx context.Context) error {
 		}
 		at := cmp.Or(a.log.Agent, a.log.Run)
 		a.printer.Notice("\nDetached; " + at + " continues. To follow it again, run:\n  claude-supervise attach " + at)
-		_ = a.closed()
+		_ = closed(a.printer)
 	})
 	err = a.watch(ctx, leave, &last)
 	if !stays() {
@@ -91,24 +91,17 @@ func (a *attached) show(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return errors.Join(err, a.closed())
+		return errors.Join(err, closed(a.printer))
 	}
 	end := view.AwaitedAs(last, a.log.Agent)
 	a.printer.Notice(strings.TrimSpace(runs.StateOf(end) + "\n" + thisProgram.NextFor(end)))
-	if err := a.closed(); err != nil {
+	if err := closed(a.printer); err != nil {
 		return err
 	}
 	if code := end.Code(); code != supervisor.ExitSuccess {
 		return exitcode.Error(code)
 	}
 	return nil
-}
-
-// closed writes what is still to be shown, if somebody takes it.
-func (a *attached) closed() error {
-	ctx, cancel := context.WithTimeout(context.Background(), terminal.LeavingPatience)
-	defer cancel()
-	return a.printer.Close(ctx)
 }
 
 // watch shows all that goes on, and takes what is typed, until the run or the agent goes on no more (last is how the

@@ -59,7 +59,7 @@ func startNested(cmd *cobra.Command, o request.Request, f request.Flags) (inside
 		n.printer.Progress(text)
 	}
 	err = n.do(cmd.Context(), client, *caller, task, f.Detach)
-	return true, errors.Join(err, n.closed())
+	return true, errors.Join(err, closed(n.printer))
 }
 
 // A nestedRun is what the client of a run inside an agent shows.
@@ -97,7 +97,7 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 	case err != nil && waiting.Err() == nil:
 		return errors.Join(err, run.Leave(leaving))
 	case err == nil && end.Refused != "":
-		if err := n.closed(); err != nil {
+		if err := closed(n.printer); err != nil {
 			return errors.Join(err, run.Leave(leaving))
 		}
 		return errors.Join(&nested.NotNestedError{Why: end.Refused}, run.Seen(leaving, end.Refused))
@@ -132,7 +132,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 		_ = n.printer.Result(text)
 	}
 	n.printer.Notice(fmt.Sprintf("%s %s: %s", a.ID, a.Status, view.Because(a.Reason)))
-	if err := n.closed(); err != nil {
+	if err := closed(n.printer); err != nil {
 		return errors.Join(fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, a.ID),
 			run.Leave(ctx))
 	}
@@ -212,9 +212,9 @@ func (n *nestedRun) tell(news supervisor.Notification) {
 	}
 }
 
-// closed writes what is still to be shown. It may be called again.
-func (n *nestedRun) closed() error {
+// closed writes what is still to be shown, if somebody takes it. It may be called again.
+func closed(p *terminal.Printer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), terminal.LeavingPatience)
 	defer cancel()
-	return n.printer.Close(ctx)
+	return p.Close(ctx)
 }

@@ -6,20 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 )
-
-// BehindDashes says of a flag that `answer` does not have how it is given as the answer that it may be, as -1.
-func BehindDashes(err error) error {
-	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
-		return fmt.Errorf("%w; an answer that begins with - is given behind --, as in: answer ID -- -1", err)
-	}
-	return err
-}
 
 // Refused says why `answer` has kept nothing of what was typed, and what to type. k is what came of it.
 func Refused(program string, k service.Kept, a service.Answer, err error) error {

@@ -3,10 +3,12 @@ package asking
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
@@ -29,7 +31,10 @@ func (f *Flags) Add(cmd *cobra.Command, wrong func(*cobra.Command, error) error)
 	fl.BoolVar(&f.AllLike, "all-like", false, "answer all similar questions of the run, also later ones")
 	fl.BoolVar(&f.AsJSON, "json", false, "print the saved answer as a JSON object")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return wrong(cmd, BehindDashes(err))
+		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
+			err = fmt.Errorf("%w; an answer that begins with - is given behind --, as in: answer ID -- -1", err)
+		}
+		return wrong(cmd, err)
 	})
 }
 

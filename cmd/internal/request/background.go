@@ -8,10 +8,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// What a supervisor in the background is told: which run it is for.
-const (
-	BackgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
-)
+// BackgroundRun is the variable that tells a supervisor in the background which run it is for.
+const BackgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
 
 // BackgroundBrief is the variable that gives a supervisor in the background what was typed for its task before, and for
 // those of its children, as JSON.

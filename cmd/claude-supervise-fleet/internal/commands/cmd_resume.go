@@ -21,7 +21,6 @@ import (
 
 type resumeFlags struct {
 	connection
-	passed         passedFlags
 	failed, asJSON bool
 }
 
@@ -53,22 +52,23 @@ added to those that it was handed in with; others replace the earlier value.`,
 			if why := doctor.ReservedFlag(claude); why != "" {
 				return exitcode.Usage("%s", why)
 			}
-			return f.with(cmd.Context(), func(c connected) error { return runResume(cmd.Context(), c, args[0], f, claude) })
+			return f.with(cmd.Context(), func(c connected) error { return runResume(cmd, c, args[0], f, claude) })
 		},
 	}
 	f.connection.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&f.failed, "failed", false, "retry the agents that failed")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print a JSON object")
-	f.passed = addPassed(cmd.Flags(), true)
+	addPassed(cmd.Flags(), true)
 	return cmd
 }
 
-func runResume(ctx context.Context, c connected, id string, f resumeFlags, claude []string) error {
+func runResume(cmd *cobra.Command, c connected, id string, f resumeFlags, claude []string) error {
+	ctx := cmd.Context()
 	r, err := c.Run(ctx, id)
 	if err != nil {
 		return err
 	}
-	_, given := f.passed.flags()
+	_, given := passed(cmd.Flags())
 	switch ended := r.ExitCode != nil; {
 	case ended:
 	case f.failed && !slices.ContainsFunc(r.Agents, hasFailed):

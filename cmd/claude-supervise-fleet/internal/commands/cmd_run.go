@@ -33,7 +33,6 @@ type runFlags struct {
 	file, name, repo, ref, each string
 	prompt                      string // as it was typed
 	exec, answers               string
-	passed                      passedFlags
 	labels                      []string
 	lease                       time.Duration
 	asJSON                      bool
@@ -91,7 +90,7 @@ elsewhere.`,
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object for each run")
 	fl.StringVar(&f.exec, "exec", "", "run `COMMAND` instead of claude; {} is the prompt")
 	fl.StringVar(&f.answers, "answers", "", "a YAML or JSON `FILE` of answers in advance")
-	f.passed = addPassed(fl, false)
+	addPassed(fl, false)
 	addNotHere(fl)
 	return cmd
 }
@@ -141,9 +140,9 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 	if f.ref != "" && f.repo == "" {
 		return t, exitcode.Usage("--ref needs a repository: name it with --repo")
 	}
-	t.Flags, t.Given = f.passed.flags()
+	t.Flags, t.Given = passed(cmd.Flags())
 	var err error
-	demo := f.passed.last("demo")
+	demo := lastTyped(cmd.Flags(), "demo")
 	if demo != "" {
 		scenario, err := examples.Load(demo)
 		if err != nil {
@@ -151,7 +150,7 @@ func (f *runFlags) task(cmd *cobra.Command, args []string) (flow.Task, error) {
 		}
 		t.Again = scenario.ClaudeFlags
 	}
-	if f.passed.last("check") == "ask" {
+	if lastTyped(cmd.Flags(), "check") == "ask" {
 		return t, exitcode.Usage("--check takes off, warn or require here: nobody sits at a worker to be asked")
 	}
 	if f.exec != "" {

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -61,78 +60,63 @@ var notHere = map[string]string{
 	"task-schema":    "`claude-supervise run --task-schema` prints it",
 }
 
-// passedFlags are flags for the run, as they were typed.
-type passedFlags struct {
-	values map[string]*[]string
-	alone  map[string]*bool
-	fl     *pflag.FlagSet
-}
-
 // addPassed adds the flags that are passed on; onlyGiven: those that a run is given after it was handed in.
-func addPassed(fl *pflag.FlagSet, onlyGiven bool) passedFlags {
-	p := passedFlags{values: map[string]*[]string{}, alone: map[string]*bool{}, fl: fl}
+func addPassed(fl *pflag.FlagSet, onlyGiven bool) {
 	for _, own := range ownFlags {
 		switch {
 		case onlyGiven && !own.given:
 		case own.alone:
-			p.alone[own.name] = fl.Bool(own.name, false, own.usage)
+			fl.Bool(own.name, false, own.usage)
 		default:
-			p.values[own.name] = fl.StringArray(own.name, nil, own.usage)
+			fl.StringArray(own.name, nil, own.usage)
 		}
 	}
-	return p
 }
 
-// flags gives what is passed on, and of that what the run is given again by whoever goes on with it.
-func (p passedFlags) flags() (all, given []string) {
+// passed gives the flags that are passed on as they were typed, and of them those that the run is given again by
+// whoever goes on with it.
+func passed(fl *pflag.FlagSet) (all, given []string) {
 	for _, own := range ownFlags {
-		if !p.fl.Changed(own.name) {
-			continue
-		}
-		var typed []string
-		if values := p.values[own.name]; values != nil {
-			for _, value := range *values {
-				typed = append(typed, "--"+own.name+"="+value)
+		for _, value := range typed(fl, own.name) {
+			flag := "--" + own.name + "=" + value
+			all = append(all, flag)
+			if own.given {
+				given = append(given, flag)
 			}
-		} else if on := p.alone[own.name]; on != nil {
-			typed = append(typed, fmt.Sprintf("--%s=%t", own.name, *on))
-		}
-		all = append(all, typed...)
-		if own.given {
-			given = append(given, typed...)
 		}
 	}
 	return all, given
 }
 
-// last gives the value of a flag that was typed last; "" if it was not typed.
-func (p passedFlags) last(name string) string {
-	values := p.values[name]
-	if values == nil || len(*values) == 0 {
+// typed gives the values of a flag that is passed on, in the order in which they were typed.
+func typed(fl *pflag.FlagSet, name string) []string {
+	if !fl.Changed(name) {
+		return nil
+	}
+	value := fl.Lookup(name).Value
+	if several, is := value.(pflag.SliceValue); is {
+		return several.GetSlice()
+	}
+	return []string{value.String()}
+}
+
+// lastTyped gives the value of a flag that was typed last; "" if it was not typed.
+func lastTyped(fl *pflag.FlagSet, name string) string {
+	values := typed(fl, name)
+	if len(values) == 0 {
 		return ""
 	}
-	return (*values)[len(*values)-1]
+	return values[len(values)-1]
 }
 
 // addNotHere has the flags that a fleet has no use for known, so that they are refused with the reason.
 func addNotHere(fl *pflag.FlagSet) {
 	for name := range notHere {
-		f := fl.VarPF(new(unused), name, "", "")
+		fl.String(name, "", "")
+		f := fl.Lookup(name)
 		f.Hidden, f.NoOptDefVal = true, "true"
 	}
 }
-
-// unused is a value that nobody reads.
-type unused string
-
-// Set takes it.
-func (u *unused) Set(v string) error { *u = unused(v); return nil }
-
-// String is what was typed.
-func (u *unused) String() string { return string(*u) }
-
-// Type is that of a flag without a value.
-func (*unused) Type() string { return "" }
 
 // refuseNotHere says of a flag that a fleet has no use for why that is so.
 func refuseNotHere(fl *pflag.FlagSet) (err error) {

@@ -125,17 +125,8 @@ func (h *held) does(ctx context.Context, args ...string) ([]byte, error) {
 	if words == "" || !errors.As(err, &exit) {
 		return nil, fmt.Errorf("claude-supervise %s: %w", args[0], err)
 	}
-	return nil, &exitError{code: exit.ExitCode(), words: words}
+	return nil, errors.New(words)
 }
-
-// An exitError is what claude-supervise has said, and its exit code.
-type exitError struct {
-	code  int
-	words string
-}
-
-// Error is what was said.
-func (e *exitError) Error() string { return e.words }
 
 // unpacked is what unpack --json prints, as far as it is of use here.
 type unpacked struct {
