@@ -50,7 +50,16 @@ func TestTheTokenIsAskedForInABrowser(t *testing.T) {
 		t.Error("who has no token is not told of it")
 	}
 	b.check("login")
-	b.do(chromedp.Navigate(p.address+"/?token=wrong"), chromedp.WaitReady("#token"), fill("#token", p.token))
+	if eval[bool](b, "document.querySelector('[role=alert]') !== null") {
+		t.Error("who has sent no token is told that it is wrong")
+	}
+	b.do(chromedp.Navigate(p.address+"/?token=wrong"), chromedp.WaitReady("#token"))
+	if !eval[bool](b, "document.querySelector('[role=alert]').textContent.includes('token is wrong') && "+
+		"document.activeElement.matches('#token[aria-invalid][aria-describedby=error]')") {
+		t.Error("a wrong token is not told of")
+	}
+	b.check("login-wrong")
+	b.do(fill("#token", p.token))
 	b.click("button")
 	b.do(chromedp.WaitReady("#cards"))
 	b.check("nothing")

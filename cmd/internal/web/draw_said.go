@@ -10,9 +10,12 @@ import (
 // problem draws what is wrong; for who has no token, the form that takes it.
 func (d drawer) problem(f frame, p problem, enters bool) g.Node {
 	shown := []g.Node{html.H1(g.Text(f.Title))}
+	wrong := enters && p.Field == "token"
 	if enters {
-		shown = append(shown, html.P(g.Text("This page needs the token: open the address that "),
-			command(d.config.Program+" serve"), g.Text(" has printed, or give the token here.")))
+		shown = append(shown, g.If(wrong, alert(html.ID("error"), g.Text("That token is wrong: it is not that of this page, "+
+			"or no longer."))),
+			html.P(g.Text("This page needs the token: open the address that "),
+				command(d.config.Program+" serve"), g.Text(" has printed, or give the token here.")))
 	} else {
 		shown = append(shown, alert(d.clean(p.Error)))
 	}
@@ -20,18 +23,19 @@ func (d drawer) problem(f frame, p problem, enters bool) g.Node {
 		shown = append(shown, html.P(g.Text("On a terminal: "), command(p.Command)))
 	}
 	if enters {
-		shown = append(shown, tokenForm())
+		shown = append(shown, tokenForm(wrong))
 	} else {
 		shown = append(shown, html.P(html.A(markup.Path("/").Href(), g.Text("Questions and runs"))))
 	}
 	return d.document(f, markup.Lines(content(shown...)))
 }
 
-func tokenForm() g.Node {
+func tokenForm(wrong bool) g.Node {
 	return html.Form(markup.Path("/").Action(), markup.Lines(
 		html.Label(html.For("token"), g.Text("The token, which is what follows token= in that address")),
 		html.Input(html.ID("token"), html.Name("token"), html.Type("password"), html.AutoComplete("current-password"),
-			html.Required()),
+			html.Required(), g.If(wrong, g.Group{markup.Aria("invalid", "true"), markup.Aria("describedby", "error"),
+				html.AutoFocus()})),
 		html.P(html.Class("buttons"), html.Button(g.Text("Open the page"))),
 	))
 }

@@ -48,6 +48,7 @@ func problemOf(err error) (status int, p problem) {
 	p.Error = err.Error()
 	switch {
 	case errors.As(err, &own):
+		p.Field = own.Field
 		return own.Status, p
 	case errors.As(err, &taken):
 		p.Answer, p.AnsweredBy, p.AnsweredAt = &taken.Answer, taken.By, &taken.At

@@ -41,6 +41,7 @@ type Config struct {
 type refusal struct {
 	Status int    // of HTTP
 	Text   string // what happened, and what is possible
+	Field  string // that has to be filled in otherwise; "": none alone
 }
 
 // Error is the text.

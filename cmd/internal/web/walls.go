@@ -58,8 +58,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			return
 		case !s.known(r):
 			h.Set("WWW-Authenticate", "Bearer")
-			s.fail(w, r, &refusal{Status: http.StatusUnauthorized, Text: fmt.Sprintf("this needs the token: open the address "+
-				"that `%s serve` has printed, or send the token in it as Authorization: Bearer", s.config.Program)})
+			s.fail(w, r, s.unknown(r))
 			return
 		case r.ContentLength > maxBody:
 			s.fail(w, r, errTooLong)
@@ -130,6 +129,19 @@ func (s *Server) known(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool {
 		return same(c.Value, cookieValue(s.config.Token))
 	})
+}
+
+// unknown says what is wrong to who has no token, or another than that of this server.
+func (s *Server) unknown(r *http.Request) error {
+	u := &refusal{Status: http.StatusUnauthorized, Text: "this needs the token"}
+	given := r.URL.Query().Get("token")
+	if given != "" && !same(given, s.config.Token) || r.Header.Get("Authorization") != "" ||
+		len(r.CookiesNamed(s.cookie)) > 0 {
+		u.Text, u.Field = "the token is wrong: it is not that of this page, or no longer", "token"
+	}
+	u.Text += fmt.Sprintf("; open the address that `%s serve` has printed, or send the token in it as "+
+		"Authorization: Bearer", s.config.Program)
+	return u
 }
 
 func same(given, want string) bool {
