@@ -200,6 +200,30 @@ func TestThePageCanBeInstalledFromABrowser(t *testing.T) {
 	}
 }
 
+// The icon of the installed page has the number of open questions, by the look at the page and by each change of it.
+func TestTheBadgeOfTheInstalledPageCountsInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w := newBrowser(t), newWorld(t)
+	p := w.serve("--listen", "127.0.0.1:0")
+	_, id := w.asks()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument("window.badges = []; " +
+			"navigator.setAppBadge = async (n) => { badges.push(n); };").Do(ctx)
+		return err
+	}))
+	b.do(chromedp.Navigate(p.address + "/"))
+	b.until("document.querySelector('#token')")
+	if counts := eval[[]int](b, "badges"); len(counts) > 0 {
+		t.Errorf("without the token it counts %d", counts)
+	}
+	b.opens(p)
+	b.until("badges[0] === 1")
+	w.must("answer", id, "JWT")
+	b.until("badges.at(-1) === 0")
+	_, _ = w.asks()
+	b.until("badges.at(-1) === 1")
+}
+
 // withoutScript opens a page whose script does not come.
 func (b *browser) withoutScript(p *servedPage, path string) {
 	b.t.Helper()

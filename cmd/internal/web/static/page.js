@@ -18,7 +18,11 @@
 		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 10000);
 	}
 
+	// badge puts a count on the icon of the page where it is installed, and none for 0.
+	const badge = (n) => { navigator.setAppBadge?.(n)?.catch(() => {}); }; // it may be forbidden
+
 	function showCount(n) {
+		badge(n);
 		document.title = (n ? `(${n}) ` : "") + document.title.replace(/^\(\d+\) /, "");
 		const icon = document.getElementById("icon");
 		const next = icon.cloneNode();
@@ -273,6 +277,7 @@
 	}
 
 	const count = (c) => showCount(c.count);
+	if (document.body.dataset.live) badge(Number(new URL(document.getElementById("icon").href).searchParams.get("n")));
 	if (report) follow(document.body.dataset.live, {state: fetchReport, question: fetchReport, run: fetchReport, problems, count});
 	else if (document.body.dataset.live) follow(document.body.dataset.live, {state, question, run, agent, problems, count});
 	if (document.body.dataset.log) {
