@@ -139,12 +139,14 @@ func TestEachFormOfAQuestionInABrowser(t *testing.T) {
 	}
 	colours.choose("red")
 	colours.give("blue", "red, blue")
-	name := of["What is the house called?"]
+	next := func(below cardIn) { t.Helper(); b.until("document.activeElement.id === 'question-" + below.id + "'") }
+	name, pays := of["What is the house called?"], of["Who pays?"]
+	next(name)
 	name.press("skip")
 	if outcome, _ := name.closed(); !strings.HasPrefix(outcome, "Skipped by") {
 		t.Errorf("skipped, it says %q", outcome)
 	}
-	pays := of["Who pays?"]
+	next(pays)
 	b.click(pays.at + " summary")
 	pays.write("why", "nobody yet")
 	b.check("decline")

@@ -319,6 +319,12 @@
 		card.inert = false;
 	}
 
+	// nextOpen is the open question below a card; null: there is none.
+	function nextOpen(card) {
+		do card = card.nextElementSibling; while (card && !card.matches(".card:not(.closed)"));
+		return card;
+	}
+
 	function answered(card, text, reply) {
 		if (!reply.headers.get("Content-Type").startsWith("text/html")) {
 			tell(text, true);
@@ -331,7 +337,7 @@
 			(now.querySelector(":is([aria-invalid], textarea, input:not([type=hidden])):not(details:not([open]) *)") || now).focus();
 			return;
 		}
-		(document.querySelector("#cards > .card:not(.closed)") || now).focus();
+		(nextOpen(now) || document.querySelector("#cards > .card:not(.closed)") || now).focus();
 		tell([...now.querySelectorAll(".outcome, .reply")].map((e) => e.textContent).join(" "));
 	}
 
