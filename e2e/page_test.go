@@ -206,11 +206,7 @@ func TestTheBadgeOfTheInstalledPageCountsInABrowser(t *testing.T) {
 	b, w := newBrowser(t), newWorld(t)
 	p := w.serve("--listen", "127.0.0.1:0")
 	_, id := w.asks()
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument("window.badges = []; " +
-			"navigator.setAppBadge = async (n) => { badges.push(n); };").Do(ctx)
-		return err
-	}))
+	b.onEachPage("window.badges = []; navigator.setAppBadge = async (n) => { badges.push(n); };")
 	b.do(chromedp.Navigate(p.address + "/"))
 	b.until("document.querySelector('#token')")
 	if counts := eval[[]int](b, "badges"); len(counts) > 0 {
@@ -222,6 +218,36 @@ func TestTheBadgeOfTheInstalledPageCountsInABrowser(t *testing.T) {
 	b.until("badges.at(-1) === 0")
 	_, _ = w.asks()
 	b.until("badges.at(-1) === 1")
+}
+
+// A time is told by how long ago it was, and goes on by itself; by the clock it is its title.
+func TestTimesGoOnInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w := newBrowser(t), newWorld(t)
+	b.onEachPage("const real = Date.now, every = setInterval; window.ticks = []; " +
+		"Date.now = () => window.fixed ?? real(); " +
+		"window.setInterval = (f, ms) => { ticks.push(f); return every(f, ms); };")
+	b.opens(w.serve("--listen", "127.0.0.1:0"))
+	_, id := w.asks()
+	b.card(id)
+	byClock := eval[string](b, "document.querySelector('#cards time').title")
+	for minutes, want := range map[int]string{0: "just now", 5: "5 min. ago", 185: "3 hr. ago", 3 * 24 * 60: byClock} {
+		said := eval[[]string](b, fmt.Sprintf("(times => { fixed = Date.parse(times[0].dateTime) + %d * 60000; "+
+			"ticks.forEach(tick => tick()); return [times[0].textContent, times[0].title]; })("+
+			"document.querySelectorAll('#cards time'))", minutes))
+		if !slices.Equal(said, []string{want, byClock}) {
+			t.Errorf("%d minutes after it was asked it says %q, not %q", minutes, said, want)
+		}
+	}
+}
+
+// onEachPage has the browser run a script before those of each page.
+func (b *browser) onEachPage(script string) {
+	b.t.Helper()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
 }
 
 // withoutScript opens a page whose script does not come.

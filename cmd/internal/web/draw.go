@@ -109,9 +109,9 @@ func (d drawer) line(text string) string {
 // lineText is the line of a text; nil where there is none.
 func (d drawer) lineText(text string) g.Node { return g.If(text != "", g.Text(d.line(text))) }
 
-// moment draws a time by the clock of this machine.
+// moment draws a time by the clock of this machine. The script says how long ago it was.
 func moment(t time.Time) g.Node {
-	return html.Time(html.DateTime(iso(t)), g.Text(when(t)))
+	return html.Time(html.Class("ago"), html.DateTime(iso(t)), g.Text(when(t)))
 }
 
 func iso(t time.Time) string { return t.UTC().Format(time.RFC3339) }

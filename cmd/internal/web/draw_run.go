@@ -39,12 +39,8 @@ func (d drawer) runName(r shownRun) g.Node {
 
 // howARunIs draws the line below its name.
 func (d drawer) howARunIs(r shownRun) g.Node {
-	since := " since "
-	if r.EndedAt != nil {
-		since = " "
-	}
 	return html.P(html.Class("meta"), markup.Dotted(
-		markup.One(statusText(r.Status), g.Text(since), moment(r.Since)),
+		markup.One(statusText(r.Status), g.Text(" "), moment(r.Since)),
 		g.Textf("$%.2f", r.CostUSD),
 		g.If(r.Name != "", html.Span(html.Class("id"), g.Text(r.ID))),
 		d.why(r.Why()),

@@ -9,6 +9,25 @@
 		t.innerHTML = html.trim();
 		return settle(t.content.firstElementChild);
 	};
+	// Times are by the clock, and how long ago by the script, which has that go on. The clock's stays as the title.
+	const ago = new Intl.RelativeTimeFormat("en", {numeric: "auto", style: "short"});
+	function since(time) {
+		const minutes = Math.floor((Date.now() - Date.parse(time.dateTime)) / 60000);
+		if (minutes < 1) return "just now";
+		if (minutes < 60) return ago.format(-minutes, "minute");
+		if (minutes < 48 * 60) return ago.format(-Math.floor(minutes / 60), "hour");
+		return time.title; // by the clock it is clearer
+	}
+	function tick(within) {
+		for (const time of within.querySelectorAll("time.ago")) {
+			time.title ||= time.textContent;
+			const text = since(time);
+			if (time.textContent !== text) time.textContent = text; // else whoever has selected it keeps that
+		}
+	}
+	setInterval(() => tick(document), 15000);
+	document.addEventListener("visibilitychange", () => tick(document)); // a hidden page's clock may stand
+
 	const told = document.getElementById("told");
 	let fades;
 	function tell(text, wrong = false) {
@@ -61,9 +80,10 @@
 	}
 	const drop = (of) => { for (const key of drafts(of)) sessionStorage.removeItem(key); };
 
-	// settle puts what was typed back into the fields of what comes onto the page. What can be no answer any more it offers
-	// as a message.
+	// settle makes what comes onto the page as it is to be there: its times, and what was typed is back in its fields. What
+	// can be no answer any more it offers as a message.
 	function settle(e) {
+		tick(e);
 		for (const field of e.querySelectorAll("form:not(.unsent) textarea")) {
 			const key = keyOf(field);
 			const kept = key && drafts(key.split(" ")[1]).includes(key) && sessionStorage.getItem(key);
