@@ -43,7 +43,25 @@ func TestEveryJSONOutputHasTheSameKeysWhetherThereIsAValueOrNot(t *testing.T) {
 		_, out, _ := w.run(append([]string{"run", "--json"}, flags...)...)
 		note("run --json", out)
 	}
+	page := w.serve("--listen", "127.0.0.1:0")
+	asked := func(method, path, body string) string { // the page's API has the same keys
+		t.Helper()
+		status, text := page.send(method, path, body)
+		if status != 200 {
+			t.Errorf("%s %s gets %d %s", method, path, status, text)
+		}
+		return text
+	}
 	note("questions", w.must("questions", "--json"))
+	note("questions", asked("GET", "/api/questions", ""))
+	note("ps", asked("GET", "/api/runs", ""))
+	note("ps", asked("GET", "/api/runs?ended=1", ""))
+	for _, q := range parse[[]map[string]any](t, w.must("questions", "--json")) {
+		got := parse[map[string]any](t, asked("GET", fmt.Sprint("/api/questions/", q["id"]), ""))
+		if got["run_name"] != q["run_name"] || got["cwd"] != q["cwd"] || q["cwd"] == "" {
+			t.Errorf("the API has %v of run %v in %v, not %v in %v", q["id"], got["run_name"], got["cwd"], q["run_name"], q["cwd"])
+		}
+	}
 	for _, v := range parse[[]runView](t, w.must("ps", "-a", "--json")) {
 		note("ps", w.must("ps", "-a", "--json"))
 		note("show", w.must("show", v.ID, "--json"))
@@ -53,14 +71,19 @@ func TestEveryJSONOutputHasTheSameKeysWhetherThereIsAValueOrNot(t *testing.T) {
 		note("wait", out)
 		for _, q := range v.OpenQuestions {
 			note("show question", w.must("show", q, "--json"))
-			note("answer", w.must("answer", q, "1", "--json"))
+			note("show question", asked("GET", "/api/questions/"+q, ""))
+			printed := w.must("answer", q, "1", "--json")
+			note("answer", printed)
+			hasKeysOf(t, asked("POST", "/api/questions/"+q+"/answer", `{"value": "1", "change": true}`), printed)
 			note("show question", w.must("show", q, "--json"))
+			note("show question", asked("GET", "/api/questions/"+q, ""))
 		}
 		for _, a := range v.Agents {
 			note("show", w.must("show", a.ID, "--json"))
 		}
 		_, out, _ = w.run("stop", v.ID, "--json")
 		note("stop", out)
+		hasKeysOf(t, asked("POST", "/api/runs/"+v.ID+"/stop", ""), out)
 	}
 	_, out, _ := w.run("prune", "--older-than", "0s", "--json")
 	note("prune", out)
@@ -74,6 +97,17 @@ func TestEveryJSONOutputHasTheSameKeysWhetherThereIsAValueOrNot(t *testing.T) {
 	}
 	if len(keys) < 30 {
 		t.Errorf("only %d places were seen", len(keys))
+	}
+}
+
+// hasKeysOf checks that one JSON object has all keys of another.
+func hasKeysOf(t *testing.T, object, other string) {
+	t.Helper()
+	has := parse[map[string]any](t, object)
+	for key := range parse[map[string]any](t, other) {
+		if _, is := has[key]; !is {
+			t.Errorf("%s lacks %q of %s", object, key, other)
+		}
 	}
 }
 

@@ -141,7 +141,9 @@ func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error
 	if q.Run != "" {
 		now, err := Question(ctx, r.Store, q.ID)
 		if err == nil {
-			return View(now), nil
+			v := View(now)
+			v.RunName, v.Cwd = q.RunName, q.Cwd
+			return v, nil
 		}
 		var unknown *checkpoints.UnknownError
 		if !errors.As(err, &unknown) { // its run was pruned
@@ -197,8 +199,16 @@ func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, erro
 		return QuestionView{}, err
 	}
 	v := View(q)
-	if v.Run == "" && answeredByFile(v.ID) {
-		v.State = checkpoints.QuestionAnswered
+	if v.Run == "" {
+		if answeredByFile(v.ID) {
+			v.State = checkpoints.QuestionAnswered
+		}
+		return v, nil
 	}
+	run, err := r.Store.Run(ctx, v.Run)
+	if err != nil {
+		return QuestionView{}, err
+	}
+	v.RunName, v.Cwd = run.Name, run.Cwd
 	return v, nil
 }

@@ -134,7 +134,7 @@ type QuestionView struct {
 	ID            string                    `json:"id"`
 	Run           string                    `json:"run"`
 	Agent         string                    `json:"agent"`
-	RunName       string                    `json:"run_name"` // this and cwd are of `questions` alone
+	RunName       string                    `json:"run_name"` // this and cwd are not in `show`
 	Cwd           string                    `json:"cwd"`
 	Who           string                    `json:"who"` // the agent in a few words, where the run has several
 	Kind          checkpoints.QuestionKind  `json:"kind"`

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -35,6 +36,34 @@ func nextPart(w http.ResponseWriter, r *http.Request, skip, most int) {
 	query.Set("offset", strconv.Itoa(skip+most))
 	query.Set("limit", strconv.Itoa(most))
 	w.Header().Set("Link", fmt.Sprintf("<%s?%s>; rel=\"next\"", r.URL.EscapedPath(), query.Encode()))
+}
+
+// An apiQuestion is a question as `questions --json` has it, each option with all of its keys.
+type apiQuestion struct {
+	view.QuestionView
+	Options []apiOption `json:"options"`
+}
+
+type apiOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"`
+}
+
+func inAPI(q view.QuestionView) apiQuestion {
+	options := make([]apiOption, len(q.Options))
+	for i, o := range q.Options {
+		options[i] = apiOption(o)
+	}
+	return apiQuestion{q, options}
+}
+
+func allInAPI(questions []view.QuestionView) []apiQuestion {
+	all := make([]apiQuestion, len(questions))
+	for i, q := range questions {
+		all[i] = inAPI(q)
+	}
+	return all
 }
 
 func (s *Server) apiRuns(w http.ResponseWriter, r *http.Request) error {
@@ -75,7 +104,7 @@ func (s *Server) apiQuestions(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		nextPart(w, r, skip, most)
 	}
-	return reply(w, http.StatusOK, questions)
+	return reply(w, http.StatusOK, allInAPI(questions))
 }
 
 func (s *Server) apiQuestion(w http.ResponseWriter, r *http.Request) error {
@@ -83,7 +112,7 @@ func (s *Server) apiQuestion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return reply(w, http.StatusOK, q)
+	return reply(w, http.StatusOK, inAPI(q))
 }
 
 // An apiLine is a line of a log: as it is, and what it says.
@@ -127,13 +156,12 @@ func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) error {
 	whole := func(now view.Overview, at string) []byte {
 		return s.drawnEvents.of(at, func() []byte {
 			runs, _ := part(now.Runs, 0, len(now.Runs))
-			questions, _ := part(now.Questions, 0, len(now.Questions))
 			now.Problems, _ = part(now.Problems, 0, len(now.Problems))
 			return encoded(struct {
-				Runs      []view.RunView      `json:"runs"`
-				Questions []view.QuestionView `json:"questions"`
-				Problems  []string            `json:"problems"`
-			}{runs, questions, now.Problems})
+				Runs      []view.RunView `json:"runs"`
+				Questions []apiQuestion  `json:"questions"`
+				Problems  []string       `json:"problems"`
+			}{runs, allInAPI(now.Questions), now.Problems})
 		})
 	}
 	return s.serveChanges(w, r, whole, func(c *change) (string, []byte) { return c.name, c.api })
@@ -176,9 +204,11 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a service.Ans
 		return err
 	}
 	return reply(w, http.StatusOK, struct {
-		view.QuestionView
-		Note string `json:"note,omitempty"`
-	}{q, kept.Note})
+		apiQuestion
+		AllLike     bool     `json:"all_like"`
+		SkippedWith []string `json:"skipped_with"`
+		Note        string   `json:"note"`
+	}{inAPI(q), a.AllLike, append([]string{}, kept.Skipped...), kept.Note})
 }
 
 // answered gives a question that was just answered, and waits until the page has seen the answer.
@@ -239,8 +269,39 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
+	before, _ := s.statusOf(r, id) // what is not there is not stopped
 	text, err := s.config.Service.Stop(r.Context(), id, by("the API", r))
-	return s.becomes(w, r, id, text, err)
+	if err != nil {
+		return err
+	}
+	s.desk.refresh(r.Context(), nil)
+	after, goesOn := s.statusOf(r, id)
+	status := "stopping"
+	switch {
+	case before.Ended():
+		status = "ended"
+	case after.Ended():
+		status = "stopped"
+	case after != "" && !goesOn:
+		status = "kept"
+	}
+	return reply(w, http.StatusOK, struct {
+		ID     string `json:"id"`
+		Status string `json:"status"` // as `stop --json` has it
+		Text   string `json:"text"`
+	}{id, status, text})
+}
+
+// statusOf gives how a run or an agent is, and whether its run goes on; "" where it is not known.
+func (s *Server) statusOf(r *http.Request, id string) (status supervisor.Status, goesOn bool) {
+	v, err := s.config.Service.Run(r.Context(), id)
+	if err != nil {
+		return "", false
+	}
+	if a, is := v.Agent(id); is {
+		return a.Status, v.GoesOn()
+	}
+	return v.Status, v.GoesOn()
 }
 
 func (s *Server) apiResume(w http.ResponseWriter, r *http.Request) error {

@@ -174,7 +174,7 @@ func (d *desk) tellRun(v view.RunView) {
 }
 
 func (d *desk) tellQuestion(o view.Overview, q view.QuestionView, next string) {
-	d.tell(&change{name: "question", run: q.Run, question: q.ID, count: len(o.Questions), api: encoded(q),
+	d.tell(&change{name: "question", run: q.Run, question: q.ID, count: len(o.Questions), api: encoded(inAPI(q)),
 		page: encoded(d.shows.questionChange(o, q, next))})
 }
 
