@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -206,6 +207,31 @@ func TestTheAddressLastsAndIsNobodyElses(t *testing.T) {
 	noError(t, os.Chmod(file, 0o644))
 	if code, stdout, stderr := w.run("serve", "--listen", "127.0.0.1:0"); code != 1 || stdout != "" || !strings.Contains(stderr, "--new-token") {
 		t.Errorf("a token that others may read gets %d %s%s", code, stdout, stderr)
+	}
+}
+
+// On a terminal the address is a QR code, too, where a phone can open it.
+func TestAnAddressForAPhoneIsAQRCodeOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const code = `(?s)(\x1b\[30;107m[ ▀▄█]{33,}\x1b\[m\r\n){18,}`
+	s := w.sit(nil, "serve", "--listen", "0.0.0.0:0", "--insecure", "--host", "desk.example.org")
+	if shown := s.sees(`token=\S+`); !regexp.MustCompile(code).MatchString(shown) {
+		t.Errorf("it shows no code:\n%s", shown)
+	}
+	s = w.sit(nil, "serve", "--listen", "127.0.0.1:0")
+	if shown := s.sees(`token=\S+`); regexp.MustCompile(code).MatchString(shown) {
+		t.Errorf("it shows a code that no phone can open:\n%s", shown)
+	}
+	p := w.serve("--listen", "0.0.0.0:0", "--insecure", "--host", "localhost")
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	if strings.ContainsAny(p.stderr.String(), "▀▄█\x1b") {
+		t.Errorf("without a terminal it shows:\n%s", p.stderr.String())
 	}
 }
 

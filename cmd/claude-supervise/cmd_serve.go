@@ -27,8 +27,9 @@ a terminal.
 
 By default the page can be reached only from this machine. To reach it from a
 phone, use --listen with an address of this machine and a TLS certificate, or a
-proxy that has one, and name its hosts with --host. No run depends on the page:
-when it ends (Ctrl-C), runs continue.
+proxy that has one, and name its hosts with --host. On a terminal that address is
+shown as a QR code, too. No run depends on the page: when it ends (Ctrl-C), runs
+continue.
 
 The API uses the same JSON objects as the commands with --json. Send the token
 of the address with each request as Authorization: Bearer TOKEN.

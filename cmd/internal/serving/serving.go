@@ -82,6 +82,9 @@ func (f Flags) Serve(ctx context.Context, folder func() (string, error), c web.C
 				busy))
 		}
 		p.Notice("Anyone who has this address can answer for you. Ctrl-C ends the page; runs continue.")
+		if at := net.ParseIP(names[0]); at == nil || !at.IsLoopback() { // else no phone can open it
+			p.Code(address)
+		}
 		return p.Result(address)
 	}); err != nil {
 		return err
