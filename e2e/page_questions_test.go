@@ -24,15 +24,26 @@ func TestAPermissionIsGivenInABrowser(t *testing.T) {
 	if got := eval[[]string](b, diff); !slices.Equal(got, []string{"-version=1.2", "+version=1.3"}) {
 		t.Errorf("the change is shown as %q", got)
 	}
-	c.press("answer")
-	if why := c.refused(); !strings.Contains(why, "choose one") {
-		t.Errorf("nothing was chosen, and it says %q", why)
+	// Four buttons and a field, and nothing that is chosen before.
+	form := fmt.Sprintf("[...document.querySelectorAll('%s form :is(button, input, textarea, summary)')].map("+
+		"e => e.querySelector('.label')?.textContent || e.name)", c.at)
+	if got := eval[[]string](b, form); !slices.Equal(got, []string{"words", "Allow", "Allow from now on", "Deny", "Deny and stop"}) {
+		t.Errorf("the form has %q", got)
+	}
+	c.write("words", "Bash(ls)")
+	c.click(c.at + ` button[value="1"]`)
+	if why := c.refused(); !strings.Contains(why, "does not permit what is asked") {
+		t.Errorf("another rule is refused with %q", why)
 	}
 	b.check("permission")
-	// By keyboard: nothing was chosen before, and Space chooses.
-	b.to(c.at + ` input[name="option"]`)
-	b.do(chromedp.KeyEvent(" "))
-	b.to(c.at + " button[value=answer]")
+	// By keyboard: Enter in the field permits nothing, on a button it does.
+	c.write("words", "")
+	b.to(c.at + " textarea")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	if open := eval[bool](b, "document.querySelector('"+c.at+":not(.closed):not([inert])') !== null"); !open {
+		t.Error("Enter in the field has answered")
+	}
+	b.to(c.at + ` button[value="0"]`)
 	b.do(chromedp.KeyEvent(kb.Enter))
 	c.showsAnswer("allow")
 	w.must("wait", run)

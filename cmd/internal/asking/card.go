@@ -15,7 +15,7 @@ func Card(q view.QuestionView) web.Card {
 		Asker: t.Seen(t.Asker), Header: t.Seen(t.Header), Text: t.Seen(t.Text), Context: t.Seen(t.Context),
 		Evidence: t.Evidence(), Task: t.Seen(t.Task), MultiSelect: q.MultiSelect, OwnWords: true, Rule: t.Rule(),
 		Words: kind.Words, Instead: kind.Hands, Skippable: q.Optional && q.Run != "",
-		Declinable: t.Declinable, Sharable: q.Run != "" && kind.Sharable,
+		Declinable: t.Declinable, Sharable: q.Run != "" && kind.Sharable && !kind.Ruled, Buttons: kind.Ruled,
 		Terminal: kind.Runs, Command: q.AnswerCommand, Urgent: q.Urgent, AskedAt: q.AskedAt,
 		Secret: t.Secret,
 		By:     t.Seen(q.AnsweredBy), Skipped: q.Skipped, Declined: q.Declined,

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"strconv"
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 )
 
@@ -145,7 +147,7 @@ func outcome(c shownCard) g.Node {
 func answerForm(c shownCard) g.Node {
 	return post(markup.PathOf("/questions/", c.ID), "answer", markup.Lines(
 		g.If(!c.Open(), html.Input(html.Type("hidden"), html.Name("change"), html.Value("yes"))),
-		options(c),
+		g.Iff(!c.Buttons, func() g.Node { return options(c) }),
 		ownWords(c),
 		g.If(c.Instead, g.Group{
 			html.Label(html.For("instead-"+c.ID), g.Text("Of a denial: what to do instead")),
@@ -155,8 +157,9 @@ func answerForm(c shownCard) g.Node {
 		g.If(c.Sharable, html.Label(html.Class("option"),
 			html.Input(html.Type("checkbox"), html.Name("all_like"), html.Value("yes")),
 			html.Span(g.Text("Also for all questions of this run that are like it, now and later")))),
-		html.P(html.Class("buttons"), does("answer", "", "Answer"),
-			g.If(c.Skippable, does("skip", "quiet", "Continue without it"))),
+		g.Iff(c.Buttons, func() g.Node { return optionButtons(c) }),
+		g.If(!c.Buttons || c.Skippable, html.P(html.Class("buttons"), g.If(!c.Buttons, does("answer", "", "Answer")),
+			g.If(c.Skippable, does("skip", "quiet", "Continue without it")))),
 		g.If(c.Declinable, html.Details(html.Summary(g.Text("Decline to answer")), markup.Lines(
 			html.Label(html.For("why-"+c.ID), g.Text("Why")),
 			textarea("why-"+c.ID, "why", 1),
@@ -185,10 +188,36 @@ func option(o Option, kind string, checked bool) g.Node {
 		html.Input(html.Type(kind), html.Name("option"), html.Value(strconv.Itoa(o.Place)), g.If(checked, html.Checked())),
 		html.Span(
 			html.Span(html.Class("label"), g.Text(o.Label)),
-			g.If(o.Description != "", html.Small(g.Text(o.Description))),
+			small(o.Description),
 			g.If(o.Preview != "", html.Span(html.Class("preview"), g.Text(o.Preview))),
 		))
 }
+
+// decisions are the words of the page for what a permission can be answered with, and what they mean where that is not
+// what the option itself says.
+var decisions = map[string]struct{ label, means string }{
+	questions.Allow:    {"Allow", ""},
+	questions.AllowRun: {"Allow from now on", ""},
+	questions.Deny:     {"Deny", "with what you have written"},
+	questions.DenyStop: {"Deny and stop", "the agent ends"},
+}
+
+// optionButtons draws each option as a button that answers. None stands out.
+func optionButtons(c shownCard) g.Node {
+	return html.Div(html.Class("choices"), markup.Lines(g.Map(c.Options, func(o Option) g.Node {
+		if o.Blank {
+			return nil
+		}
+		shown, known := decisions[o.Label]
+		if !known {
+			shown.label = o.Label
+		}
+		return html.Button(html.Class("quiet"), html.Name("option"), html.Value(strconv.Itoa(o.Place)),
+			html.Span(html.Class("label"), g.Text(shown.label)), small(cmp.Or(shown.means, o.Description)))
+	})))
+}
+
+func small(text string) g.Node { return g.If(text != "", html.Small(g.Text(text))) }
 
 // ownWords draws the field for what no option says.
 func ownWords(c shownCard) g.Node {

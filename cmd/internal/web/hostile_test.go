@@ -113,6 +113,10 @@ func newHostileState(said func(place string) string) hostileState {
 		c.Options = []Option{{0, said("label"), said("description"), said("preview"), false}, {1, said("label 2"), "", "", false}, {Blank: true}}
 		c.OwnWords, c.Instead, c.Task = true, true, said("task")
 	})
+	ask("buttons", func(c *Card) {
+		c.Options = []Option{{0, "allow", said("description"), "", false}, {1, said("label"), said("description 2"), "", false}, {Blank: true}}
+		c.OwnWords, c.Buttons = true, true
+	})
 	ask("several", func(c *Card) { c.Options, c.MultiSelect, c.Run = []Option{{Place: 0, Label: said("label")}}, true, "" })
 	ask("evidence", func(c *Card) {
 		c.Evidence, c.Terminal, c.Command = true, true, said("command")

@@ -58,6 +58,7 @@ type Card struct {
 	Task              string // of a delegation
 	Options           []Option
 	MultiSelect       bool
+	Buttons           bool   // each option is a button: one press answers
 	OwnWords          bool   // it takes words, beside the options or alone
 	Rule              string // what these have to be; "" for anything
 	Words             string // what the words are for
