@@ -63,6 +63,37 @@ func TestARunIsStartedInABrowser(t *testing.T) {
 	b.check("run-asks")
 }
 
+// A run is called by its name, or by its task, wherever it is; its id is on its own page, and on the links to it.
+func TestRunsAreCalledByNameOrTaskInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	run, id := w.asks()
+	b.card(id)
+	task, _, _ := strings.Cut(load(t, "ask").Prompt, "\n")
+	called := eval[string](b, "document.querySelector('#run-"+run+" h3').textContent")
+	if start, cut := strings.CutSuffix(called, "…"); !strings.HasPrefix(task, start) || !cut && called != task {
+		t.Errorf("it is called %q, and its task is %q", called, task)
+	}
+	byID := func(where string) {
+		t.Helper()
+		if text := eval[string](b, "document.title + document.querySelector('main').innerText"); strings.Contains(text, run) ||
+			strings.Contains(text, id) || !strings.Contains(text, called) {
+			t.Errorf("%s is called by its id:\n%s", where, text)
+		}
+	}
+	byID("the first page")
+	b.click(fmt.Sprintf("%s .meta a[title=%s]", b.card(id).at, run))
+	b.do(chromedp.WaitReady("#runs #run-" + run))
+	if head := eval[string](b, "document.querySelector('h1').textContent + document.querySelector('h1 + .meta').textContent"); head !=
+		called+"run "+run {
+		t.Errorf("its page is headed %q", head)
+	}
+	w.must("answer", id, "JWT")
+	w.must("wait", run)
+	b.do(chromedp.Navigate(p.address+"/runs"), chromedp.WaitReady("#runs .run"))
+	byID("a past run")
+}
+
 // asksAsClaude makes the stand-in the program that runs start.
 func (w *world) asksAsClaude() *world {
 	w.t.Helper()

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -48,14 +50,34 @@ func diffLines(text string) []diffLine {
 	return lines
 }
 
+// withRun adds the run of a question to what there is now: it may have ended.
+func (s *Server) withRun(ctx context.Context, now view.Overview, q view.QuestionView) view.Overview {
+	if v, err := s.config.Service.Run(ctx, q.Run); q.Run != "" && err == nil {
+		now.Ended = append(slices.Clip(now.Ended), v)
+	}
+	return now
+}
+
 // card gives a question as the page shows it.
 func (s *Server) card(now view.Overview, q view.QuestionView) shownCard {
 	c := shownCard{Card: s.config.Card(q)}
-	if at := slices.IndexFunc(now.Runs, func(v view.RunView) bool { return v.ID == q.Run }); at >= 0 {
-		c.RunName, c.Folder = now.Runs[at].Name, now.Runs[at].Cwd
-		if a, is := now.Runs[at].Agent(q.Agent); is && a.Cwd != "" {
-			c.Folder = a.Cwd
+	c.RunName = cmp.Or(s.draws.line(q.RunName), q.Run)
+	runs, of := now.Runs, func(v view.RunView) bool { return v.ID == q.Run }
+	at := slices.IndexFunc(runs, of)
+	if at < 0 {
+		runs, at = now.Ended, slices.IndexFunc(now.Ended, of)
+	}
+	if at >= 0 {
+		v := runs[at]
+		c.RunName, c.Folder = s.draws.runCalled(v), v.Cwd
+		a, is := v.Agent(q.Agent)
+		switch {
+		case len(v.Agents) < 2:
+			c.Agent = "" // it is the run
+		case is:
+			c.Agent = s.draws.agentCalled(a)
 		}
+		c.Folder = cmp.Or(a.Cwd, c.Folder)
 	}
 	return c
 }

@@ -129,14 +129,14 @@ func statusText(status supervisor.Status) g.Node {
 	return html.Span(html.Class("status "+string(status)), g.Text(string(status)))
 }
 
-// idLink leads to what has an id.
-func idLink(to markup.Address, words string) g.Node {
-	return html.A(html.Class("id"), to.Href(), g.Text(words))
+// named leads to what a person knows by other words than its id.
+func named(to markup.Address, id, words string) g.Node {
+	return html.A(to.Href(), html.Title(id), g.Text(words))
 }
 
-func questionLink(id string) g.Node { return idLink(markup.PathOf("/questions/", id), id) }
-
-func runLink(id string) g.Node { return idLink(markup.PathOf("/runs/", id), id) }
+func questionLink(id string) g.Node {
+	return named(markup.PathOf("/questions/", id), id, "its question")
+}
 
 // folder draws a path: where there is no room, the part above the last is cut.
 func (d drawer) folder(path string) g.Node {

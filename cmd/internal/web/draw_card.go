@@ -24,7 +24,8 @@ func (d drawer) card(c shownCard) g.Node {
 			questionContext(c),
 			g.If(c.Task != "", html.Details(html.Summary(g.Text("The task alone, to copy and change")),
 				markup.Evidence("The task", g.Text(c.Task)))),
-			html.P(html.Class("meta"), g.Text("asked "), markup.Dotted(moment(c.AskedAt), questionLink(c.ID))),
+			html.P(html.Class("meta"), g.Text("asked "), html.A(markup.PathOf("/questions/", c.ID).Href(), html.Title(c.ID),
+				moment(c.AskedAt))),
 			g.If(c.Folder != "", d.folder(c.Folder)),
 			whatBecomes(c),
 			g.Iff(!c.Open() && c.AgentID != "" && service.Can[service.Messenger](d.config.Service),
@@ -47,14 +48,14 @@ func (c shownCard) class() string {
 func (d drawer) whatAsks(c shownCard) g.Node {
 	agent, run := markup.Some(c.Agent), g.Node(nil)
 	if c.Run != "" {
-		agent, run = idLink(markup.PathOf("/agents/", c.AgentID), c.Agent), runLink(c.Run)
+		agent = g.If(c.Agent != "", named(markup.PathOf("/agents/", c.AgentID), c.AgentID, c.Agent))
+		run = named(markup.PathOf("/runs/", c.Run), c.Run, c.RunName)
 	}
 	return html.P(html.Class("meta"), markup.Dotted(
 		g.If(c.Urgent, html.Strong(g.Text("urgent"))),
 		html.Span(html.Class("kind"), g.Text(c.Kind)),
 		g.If(c.Header != c.Kind, markup.Some(c.Header)),
 		agent,
-		d.lineText(c.RunName),
 		run,
 	))
 }

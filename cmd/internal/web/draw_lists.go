@@ -46,7 +46,8 @@ func (d drawer) pastRuns(p deskPage) g.Node {
 // oneRun draws the page of a run.
 func (d drawer) oneRun(p deskPage) g.Node {
 	return d.page(p.frame,
-		html.H1(g.Text("Run "+p.Title)),
+		html.H1(g.Text(p.Title)),
+		html.P(html.Class("meta"), g.Text("run "), html.Span(html.Class("id"), g.Text(p.Runs[0].ID))),
 		hiddenHeading("What it asks, and its agents"),
 		html.Div(html.ID("cards"), markup.Lines(g.Map(p.Cards, d.card))),
 		d.runs(p.Runs),
@@ -75,7 +76,8 @@ func (d drawer) oneQuestion(p questionPage) g.Node {
 		others = "No question is open"
 	}
 	return d.page(p.frame,
-		html.H1(g.Text("Question "+p.ID)),
+		html.H1(g.Text("Question")),
+		html.P(html.Class("meta"), html.Span(html.Class("id"), g.Text(p.ID))),
 		hiddenHeading("What is asked"),
 		html.Div(html.ID("cards"), d.card(p.shownCard)),
 		html.P(html.A(markup.Path("/").Href(), g.Text(others))),

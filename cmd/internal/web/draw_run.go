@@ -30,11 +30,7 @@ func (d drawer) run(r shownRun) g.Node {
 }
 
 func (d drawer) runName(r shownRun) g.Node {
-	name := r.ID
-	if r.Name != "" {
-		name = d.line(r.Name)
-	}
-	return html.H3(html.ID("run-name-"+r.ID), html.A(markup.PathOf("/runs/", r.ID).Href(), g.Text(name)))
+	return html.H3(html.ID("run-name-"+r.ID), named(markup.PathOf("/runs/", r.ID), r.ID, d.runCalled(r.RunView)))
 }
 
 // howARunIs draws the line below its name.
@@ -42,7 +38,6 @@ func (d drawer) howARunIs(r shownRun) g.Node {
 	return html.P(html.Class("meta"), markup.Dotted(
 		markup.One(statusText(r.Status), g.Text(" "), moment(r.Since)),
 		g.Textf("$%.2f", r.CostUSD),
-		g.If(r.Name != "", html.Span(html.Class("id"), g.Text(r.ID))),
 		d.why(r.Why()),
 		g.If(r.Solo() != "", g.Map(r.OpenQuestions, questionLink)),
 	))
@@ -50,32 +45,32 @@ func (d drawer) howARunIs(r shownRun) g.Node {
 
 // whatToDo draws what a person can do with a run.
 func (d drawer) whatToDo(r shownRun) g.Node {
-	s := d.config.Service
+	s, name := d.config.Service, d.runCalled(r.RunView)
 	return html.Div(html.Class("buttons"), markup.Lines(
-		g.If(r.EndedAt == nil, d.stopForm(r.ID, r.Name)),
-		g.If(r.EndedAt == nil && r.Left && service.Can[service.Resumer](s), resumeForm(r.ID)),
-		g.If(r.Solo() != "", html.A(markup.PathOf("/agents/", r.Solo()).Href(), g.Text("Log"), hidden(" of "+r.Solo()))),
+		g.If(r.EndedAt == nil, d.stopForm(r.ID, name)),
+		g.If(r.EndedAt == nil && r.Left && service.Can[service.Resumer](s), resumeForm(r.ID, name)),
+		g.If(r.Solo() != "", html.A(markup.PathOf("/agents/", r.Solo()).Href(), g.Text("Log"), hidden(" of "+name))),
 		g.If(service.Can[service.Reporter](s), html.A(markup.PathOf("/runs/", r.ID, "/report").Href(), g.Text("Report"),
-			hidden(" of "+r.ID))),
+			hidden(" of "+name))),
 	))
 }
 
-func resumeForm(run string) g.Node {
+func resumeForm(run, name string) g.Node {
 	return post(markup.PathOf("/runs/", run, "/resume"), "act",
-		html.Button(html.Class("quiet"), g.Text("Resume"), hidden(" "+run)))
+		html.Button(html.Class("quiet"), g.Text("Resume"), hidden(" "+name)))
 }
 
 // stopForm stops a run or an agent; the script asks whether it is meant.
-func (d drawer) stopForm(id, words string) g.Node {
+func (d drawer) stopForm(id, name string) g.Node {
 	return post(markup.PathOf("/runs/", id, "/stop"), "act",
-		markup.Attribute("data-sure", "Stop "+d.line(named(words, id))+", and what it started? "+d.config.Stops),
-		html.Button(html.Class("quiet"), g.Text("Stop"), hidden(" "+id)))
+		markup.Attribute("data-sure", "Stop "+name+", and what it started? "+d.config.Stops),
+		html.Button(html.Class("quiet"), g.Text("Stop"), hidden(" "+name)))
 }
 
 // node draws an agent, and below it those that it has started.
 func (d drawer) node(a shownAgent) g.Node {
 	return html.Li(
-		html.A(markup.PathOf("/agents/", a.ID).Href(), g.Text(d.line(a.Who))), g.Text(" "), statusText(a.Status),
+		named(markup.PathOf("/agents/", a.ID), a.ID, d.agentCalled(a.AgentView)), g.Text(" "), statusText(a.Status),
 		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(a.Reason))}),
 		g.Map(a.OpenQuestions, func(id string) g.Node { return g.Group{g.Text(" "), questionLink(id)} }),
 		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(g.Map(a.Below, d.node)) }),
@@ -86,7 +81,6 @@ func (d drawer) node(a shownAgent) g.Node {
 func (d drawer) agentLine(a view.AgentView) g.Node {
 	return html.P(html.ID("agent-"+a.ID), html.Class("meta"),
 		markup.Attribute("data-v", string(a.Status)+" "+iso(a.Since)), markup.Dotted(
-			g.Text(d.line(a.Who)),
 			statusText(a.Status),
 			d.why(a.Reason),
 			g.Map(a.OpenQuestions, questionLink),

@@ -56,7 +56,7 @@ func (d drawer) sure(id, who string, back markup.Address) g.Node {
 		html.P(g.Text(d.config.Stops)),
 		post(markup.PathOf("/runs/", id, "/stop"), "", markup.Lines(
 			html.P(html.Class("buttons"),
-				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text("Stop "+id)), g.Text(" "),
+				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text("Stop")), g.Text(" "),
 				html.A(back.Href(), g.Text("Cancel"))),
 		)),
 	)

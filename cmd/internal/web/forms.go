@@ -67,7 +67,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := s.card(now, q)
+	c := s.card(s.withRun(r.Context(), now, q), q)
 	if refused != nil {
 		c.Error, c.Given, c.Changing = p.text(), form, a.Change && status == http.StatusUnprocessableEntity
 	}
@@ -77,7 +77,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if fragment(r) {
 		return send(w, status, s.draws.card(c))
 	}
-	return send(w, status, s.draws.oneQuestion(questionPage{s.frame(now, id, "/live?question="+url.QueryEscape(id)), c}))
+	return send(w, status, s.draws.oneQuestion(questionPage{s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(id)), c}))
 }
 
 // said says a text to the script.
@@ -100,23 +100,16 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back markup.Addres
 	return send(w, http.StatusOK, s.draws.done(back, text))
 }
 
-// called is what a run or an agent is, in a few words, with its id; the id alone where nothing more is known.
+// called is what a person calls a run or an agent.
 func (s *Server) called(ctx context.Context, id string) string {
 	v, err := s.config.Service.Run(ctx, id)
 	if err != nil {
 		return id
 	}
 	if a, is := v.Agent(id); is {
-		return named(a.Who, id)
+		return s.draws.agentCalled(a)
 	}
-	return named(v.Name, id)
-}
-
-func named(words, id string) string {
-	if words == "" || words == id {
-		return id
-	}
-	return words + " (" + id + ")"
+	return s.draws.runCalled(v)
 }
 
 // place is the page of a run or an agent.

@@ -25,7 +25,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 	for path, has := range map[string][]string{
 		"/":                {"claude-supervise fleet</title>", "&lt;one&gt;", ">Stop<"},
 		"/runs/r-aaaaaaaa": {"&lt;one&gt;", ">Stop<"},
-		"/agents/a-child":  {">Stop<", "Stop a child (a-child), and what it started?"},
+		"/agents/a-child":  {">Stop<", "Stop a child, and what it started?"},
 	} {
 		reply, page := call{method: "GET", path: path}.do(t, server)
 		if reply.StatusCode != http.StatusOK {
@@ -60,8 +60,8 @@ func TestAPersonIsAskedByNameWhetherToStop(t *testing.T) {
 	state.runs[0].Name = "nightly"
 	server := serving(t, state)
 	for path, want := range map[string]string{
-		"/runs/a-child/stop":    "Stop a child (a-child), and what it started?",
-		"/runs/r-aaaaaaaa/stop": "Stop nightly (r-aaaaaaaa), and what it started?",
+		"/runs/a-child/stop":    "Stop a child, and what it started?",
+		"/runs/r-aaaaaaaa/stop": "Stop nightly, and what it started?",
 	} {
 		form := map[string]string{"Content-Type": "application/x-www-form-urlencoded"}
 		if _, page := (call{method: "POST", path: path, header: form}).do(t, server); !strings.Contains(page, want) {

@@ -67,7 +67,7 @@ func (s *Server) pageDesk(w http.ResponseWriter, r *http.Request) error {
 	p := s.deskPage(now, from(r))
 	if id := r.URL.Query().Get("answered"); id != "" {
 		if q, err := s.config.Service.Question(r.Context(), id); err == nil {
-			c := s.card(now, q)
+			c := s.card(s.withRun(r.Context(), now, q), q)
 			p.Answered = &c
 		}
 	}
@@ -89,8 +89,9 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	now = s.withRun(r.Context(), now, q)
 	return send(w, http.StatusOK, s.draws.oneQuestion(questionPage{
-		s.frame(now, q.ID, "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
+		s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
 }
 
 func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
@@ -125,7 +126,7 @@ func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage
 	if err != nil {
 		return p
 	}
-	p.Runs = []shownRun{treeOf(v, allAgents)}
+	p.Runs, p.Title = []shownRun{treeOf(v, allAgents)}, s.draws.runCalled(v)
 	for _, q := range now.Questions {
 		if q.Run == v.ID {
 			p.Cards = append(p.Cards, s.card(now, q))

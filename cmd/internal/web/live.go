@@ -66,7 +66,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 			return encoded(state)
 		}
 		if q, err := s.config.Service.Question(r.Context(), question); err == nil && question != "" {
-			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(now, q)}}).Cards
+			state.Cards = s.pieces(deskPage{Cards: []shownCard{s.card(s.withRun(r.Context(), now, q), q)}}).Cards
 		}
 		if run != "" {
 			state = s.pieces(s.runPage(r, now, run))

@@ -32,6 +32,6 @@ func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := what.Run.ID
-	frame := s.frame(now, "Report of "+id, "/live?run="+url.QueryEscape(id))
+	frame := s.frame(now, "Report of "+s.draws.runCalled(what.Run), "/live?run="+url.QueryEscape(id))
 	return send(w, http.StatusOK, s.draws.report(reportPage{frame, id, part}))
 }
