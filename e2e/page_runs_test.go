@@ -124,6 +124,10 @@ func TestARunThatIsLeftIsResumedInABrowser(t *testing.T) {
 		t.Error("the button that had the focus has it no more")
 	}
 	b.check("orphaned")
+	if text := eval[string](b, "document.querySelector('main').innerText"); strings.Contains(text, "claude-supervise") ||
+		!strings.Contains(text, "its supervisor is gone. Resume continues it.") {
+		t.Errorf("the page says what is typed on a terminal:\n%s", text)
+	}
 	b.click(`//button[starts-with(., "Resume")]`)
 	b.until("document.querySelector('#told').textContent.includes('continues in the background')")
 	b.until("!document.querySelector('.status.orphaned') && !document.querySelector('form[action$=resume]')")
@@ -183,6 +187,7 @@ func TestAnAnswerThatHasNotReachedItsAgentIsChangedInABrowser(t *testing.T) {
 	w.leave(run)
 	c := b.card(id)
 	c.give("JWT", "JWT")
+	b.until(fmt.Sprintf("document.querySelector('%s form[action$=resume]')", c.at))
 	b.click(c.at + " summary")
 	b.check("change")
 	c.write("words", "a magic link")

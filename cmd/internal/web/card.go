@@ -14,6 +14,7 @@ import (
 type shownCard struct {
 	Card
 	RunName, Folder string
+	Left            bool             // it is answered, and its run has to be resumed to go on with that
 	Error           string           // why what was sent is no answer
 	Given           questions.Filled // what was sent
 	Changing        bool             // that was to take the place of an answer, and cannot
@@ -78,6 +79,7 @@ func (s *Server) card(now view.Overview, q view.QuestionView) shownCard {
 			c.Agent = s.draws.agentCalled(a)
 		}
 		c.Folder = cmp.Or(a.Cwd, c.Folder)
+		c.Left = q.State == "answered" && v.EndedAt == nil && !v.GoesOn()
 	}
 	return c
 }

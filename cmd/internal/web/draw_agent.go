@@ -15,9 +15,9 @@ func (d drawer) agent(p agentPage) g.Node {
 		d.top(p.frame),
 		content(
 			html.H1(g.Text(p.Title)),
-			d.agentLine(p.AgentView),
+			d.agentLine(p.In, p.AgentView),
 			html.P(html.Class("meta"), g.Text("agent "), html.Span(html.Class("id"), g.Text(p.ID)), g.Text(" of "),
-				named(markup.PathOf("/runs/", p.Run), p.Run, p.RunName)),
+				named(markup.PathOf("/runs/", p.In.ID), p.In.ID, d.runCalled(p.In))),
 			html.Details(html.Summary(g.Text("Its task")), html.Pre(html.Class("text"), d.clean(p.Task))),
 			g.If(!p.Ended, g.Group{d.messageForm(p.ID), d.stopForm(p.ID, p.Title)}),
 			html.H2(g.Text("What it said and did")),

@@ -27,7 +27,7 @@ func (d drawer) card(c shownCard) g.Node {
 			html.P(html.Class("meta"), g.Text("asked "), html.A(markup.PathOf("/questions/", c.ID).Href(), html.Title(c.ID),
 				moment(c.AskedAt))),
 			g.If(c.Folder != "", d.folder(c.Folder)),
-			whatBecomes(c),
+			d.whatBecomes(c),
 			g.Iff(!c.Open() && c.AgentID != "" && service.Can[service.Messenger](d.config.Service),
 				func() g.Node { return notSentForm(c) }),
 		))
@@ -83,7 +83,7 @@ func questionContext(c shownCard) g.Node {
 }
 
 // whatBecomes draws the answer of a question, or how it is given.
-func whatBecomes(c shownCard) g.Node {
+func (d drawer) whatBecomes(c shownCard) g.Node {
 	switch {
 	case c.Open() && c.Terminal:
 		return onTerminal(c)
@@ -94,6 +94,10 @@ func whatBecomes(c shownCard) g.Node {
 		g.If(!c.Changing && c.Error != "", alert(g.Text(c.Error))),
 		outcome(c),
 		g.If(c.Answer != "", paragraph("text reply", c.Answer)),
+		g.Iff(c.Left && service.Can[service.Resumer](d.config.Service), func() g.Node {
+			return g.Group{html.P(g.Text("Nobody supervises its run. The answer reaches the agent once it is resumed.")),
+				resumeForm(c.Run, c.RunName)}
+		}),
 		g.Iff(c.Changeable, func() g.Node {
 			return html.Details(g.If(c.Changing, markup.Flag("open")),
 				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(answerForm(c)))

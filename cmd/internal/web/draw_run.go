@@ -22,7 +22,7 @@ func (d drawer) run(r shownRun) g.Node {
 			d.howARunIs(r),
 			g.If(r.Worker != "", paragraph("meta", "on "+d.line(r.Worker))),
 			g.If(r.Cwd != "", d.folder(r.Cwd)),
-			g.If(r.Solo() == "", html.Ul(html.Class("tree"), g.Map(r.Tree, d.node))),
+			g.If(r.Solo() == "", html.Ul(html.Class("tree"), g.Map(r.Tree, func(a shownAgent) g.Node { return d.node(r.RunView, a) }))),
 			g.If(r.Solo() == "" && r.More > 0,
 				html.P(html.A(markup.PathOf("/runs/", r.ID).Href(), g.Textf("%d more agents", r.More)))),
 			d.whatToDo(r),
@@ -38,7 +38,7 @@ func (d drawer) howARunIs(r shownRun) g.Node {
 	return html.P(html.Class("meta"), markup.Dotted(
 		markup.One(statusText(r.Status), g.Text(" "), moment(r.Since)),
 		g.Textf("$%.2f", r.CostUSD),
-		d.why(r.Why()),
+		d.why(r.RunView, r.Why()),
 		g.If(r.Solo() != "", g.Map(r.OpenQuestions, questionLink)),
 	))
 }
@@ -68,24 +68,26 @@ func (d drawer) stopForm(id, name string) g.Node {
 }
 
 // node draws an agent, and below it those that it has started.
-func (d drawer) node(a shownAgent) g.Node {
+func (d drawer) node(v view.RunView, a shownAgent) g.Node {
 	return html.Li(
 		named(markup.PathOf("/agents/", a.ID), a.ID, d.agentCalled(a.AgentView)), g.Text(" "), statusText(a.Status),
-		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(a.Reason))}),
+		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(v, a.Reason))}),
 		g.Map(a.OpenQuestions, func(id string) g.Node { return g.Group{g.Text(" "), questionLink(id)} }),
-		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(g.Map(a.Below, d.node)) }),
+		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(g.Map(a.Below, func(a shownAgent) g.Node { return d.node(v, a) })) }),
 	)
 }
 
 // agentLine draws how an agent is.
-func (d drawer) agentLine(a view.AgentView) g.Node {
+func (d drawer) agentLine(v view.RunView, a view.AgentView) g.Node {
 	return html.P(html.ID("agent-"+a.ID), html.Class("meta"),
 		markup.Attribute("data-v", string(a.Status)+" "+iso(a.Since)), markup.Dotted(
 			statusText(a.Status),
-			d.why(a.Reason),
+			d.why(v, a.Reason),
 			g.Map(a.OpenQuestions, questionLink),
 		))
 }
 
-// why is a reason, with its times by the clock of this machine; nil where there is none.
-func (d drawer) why(reason string) g.Node { return d.lineText(view.Because(reason)) }
+// why is the reason of a run or of an agent of it, with its times by the clock of this machine; nil where there is none.
+func (d drawer) why(v view.RunView, reason string) g.Node {
+	return d.lineText(d.onPage(v, view.Because(reason)))
+}

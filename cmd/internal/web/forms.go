@@ -69,7 +69,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := s.card(s.withRun(r.Context(), now, q), q)
 	if refused != nil {
-		c.Error, c.Given, c.Changing = p.text(), form, a.Change && status == http.StatusUnprocessableEntity
+		c.Error, c.Given, c.Changing = wrong(c.Card, p, refused), form, a.Change && status == http.StatusUnprocessableEntity
 	}
 	if p.Answer != nil {
 		c.Error = "Yours came later. The answer that counts:"
@@ -93,6 +93,9 @@ func (s *Server) done(w http.ResponseWriter, r *http.Request, back markup.Addres
 		return err
 	}
 	s.desk.refresh(r.Context(), nil)
+	if v, err := s.config.Service.Run(r.Context(), r.PathValue("id")); err == nil { // else it is said as it is
+		text = s.draws.onPage(v, text)
+	}
 	if fragment(r) {
 		said(w, http.StatusOK, s.config.Clean(text))
 		return nil

@@ -72,7 +72,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 			state = s.pieces(s.runPage(r, now, run))
 		}
 		if v, err := s.config.Service.Run(r.Context(), agent); err == nil && agent != "" {
-			state.Agents = s.agentPiece(v.Agents, agent)
+			state.Agents = s.agentPiece(v, agent)
 		}
 		return encoded(state)
 	}, func(c *change) (string, []byte) {
@@ -88,7 +88,7 @@ func (s *Server) pageLive(w http.ResponseWriter, r *http.Request) error {
 		case run != "" && c.run == run:
 			return c.name, encoded(s.runChange(c.now, allAgents))
 		case agent != "":
-			if changed := s.agentPiece(c.now.Agents, agent); changed != nil {
+			if changed := s.agentPiece(c.now, agent); changed != nil {
 				return "agent", encoded(changed[0])
 			}
 		}
@@ -108,10 +108,10 @@ func (s *Server) pieces(p deskPage) liveState {
 }
 
 // agentPiece gives the line that says how an agent is.
-func (s *Server) agentPiece(agents []view.AgentView, id string) []piece {
-	for _, a := range agents {
+func (s *Server) agentPiece(v view.RunView, id string) []piece {
+	for _, a := range v.Agents {
 		if a.ID == id {
-			return []piece{{ID: id, HTML: markup.String(s.draws.agentLine(a))}}
+			return []piece{{ID: id, HTML: markup.String(s.draws.agentLine(v, a))}}
 		}
 	}
 	return nil

@@ -19,14 +19,12 @@ const (
 type agentPage struct {
 	frame
 	view.AgentView
-	Run string
-	// RunName is what a person calls it.
-	RunName string
-	Ended   bool
-	Said    []string
-	Whole   bool   // it begins at the beginning
-	Next    int64  // where the next part begins; -1: this is the end
-	Log     string // where its growth is told; "": it is not
+	In    view.RunView
+	Ended bool
+	Said  []string
+	Whole bool   // it begins at the beginning
+	Next  int64  // where the next part begins; -1: this is the end
+	Log   string // where its growth is told; "": it is not
 }
 
 func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
@@ -43,7 +41,7 @@ func (s *Server) pageAgent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p := agentPage{Run: of, RunName: s.draws.runCalled(run), Next: -1}
+	p := agentPage{In: run, Next: -1}
 	p.AgentView, _ = run.Agent(agent)
 	p.frame = s.frame(now, s.draws.agentCalled(p.AgentView), "/live?agent="+url.QueryEscape(agent))
 	p.Ended = ended(p.AgentView)
