@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -255,4 +256,84 @@ func (b *browser) withoutScript(p *servedPage, path string) {
 	b.t.Helper()
 	b.do(network.Enable(), network.SetBlockedURLs([]string{"*page.js"}), chromedp.Navigate(p.address+path),
 		chromedp.WaitReady("main"))
+}
+
+// The keys are those of the board, for whoever is in no field.
+func TestThePageHasTheKeysOfTheBoardInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	var runs []string
+	var cards []cardIn
+	for range 2 {
+		run, id := w.asks()
+		runs, cards = append(runs, run), append(cards, b.card(id))
+	}
+	press := func(keys string) { t.Helper(); b.do(chromedp.KeyEvent(keys)) }
+	at := func(want, after string) {
+		t.Helper()
+		if id := eval[string](b, "document.activeElement.closest('[id]').id"); id != want {
+			t.Errorf("after %s the focus is in %s, not in %s", after, id, want)
+		}
+	}
+	first, second := "question-"+cards[0].id, "question-"+cards[1].id
+	press("j")
+	at(first, "j")
+	press("G")
+	at("run-"+runs[1], "G")
+	press("g")
+	press("j")
+	at(second, "g and j")
+	press("k")
+	at(first, "k")
+	press("a")
+	at(second, "a")
+	press("<")
+	at(first, "<")
+	// As a keyboard does whose key was taken: chromedp's Enter would be one for the field that has the focus then, too.
+	b.do(input.DispatchKeyEvent(input.KeyRawDown).WithKey("Enter"), input.DispatchKeyEvent(input.KeyUp).WithKey("Enter"))
+	if !eval[bool](b, "document.activeElement.matches('#"+first+" input')") {
+		t.Error("Enter does not go into the form")
+	}
+	press(kb.Escape)
+	at(first, "Esc")
+	b.do(chromedp.Focus("#words-"+cards[0].id, chromedp.ByQuery))
+	press("jks1")
+	if text := eval[string](b, "document.activeElement.value"); text != "jks1" {
+		t.Errorf("in a field the keys are %q", text)
+	}
+	cards[0].write("words", "")
+	press(kb.Escape)
+	press("2")
+	if chosen := eval[string](b, "document.querySelector('#"+first+" :checked').value"); chosen != "1" {
+		t.Errorf("2 chooses the option at %s", chosen)
+	}
+	press(kb.Enter)
+	cards[0].showsAnswer("JWT")
+	b.until("document.activeElement.id === '" + second + "' && document.querySelector('#told').textContent")
+	press("?")
+	b.check("keys")
+	press(kb.Escape)
+	b.until("!document.querySelector('#keys').open")
+	asked := b.says(false)
+	b.until("document.querySelector('#run-" + runs[1] + " form[action$=stop]')")
+	press("s")
+	if asked := <-asked; !strings.HasPrefix(asked, "Stop ") {
+		t.Errorf("s asks %q", asked)
+	}
+	press("?")
+	b.click("#keys-on")
+	b.click("#keys form button")
+	b.do(chromedp.Evaluate("document.activeElement.blur()", nil))
+	press("j")
+	if eval[bool](b, "document.activeElement.matches('.card')") {
+		t.Error("the keys are off, and j is one")
+	}
+	b.do(chromedp.Navigate(p.address+"/"), chromedp.WaitReady("#cards"))
+	press("e")
+	if eval[string](b, "location.pathname") != "/" {
+		t.Error("the keys that were off are on again on another page")
+	}
+	b.do(chromedp.Evaluate("document.getElementById('keys-on').click()", nil))
+	press("e")
+	b.do(chromedp.WaitReady(`//h1[.="Past runs"]`))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"claude-supervise/cmd/internal/report"
 )
@@ -17,7 +18,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 		return s.nothingHere(w, r)
 	}
 	kind := "text/css; charset=utf-8"
-	if r.PathValue("name") == "page.js" {
+	if strings.HasSuffix(r.PathValue("name"), ".js") {
 		kind = "text/javascript; charset=utf-8"
 	}
 	w.Header().Set("Content-Type", kind)

@@ -48,6 +48,7 @@ func (d drawer) head(f frame) g.Node {
 		html.Link(html.Rel("stylesheet"), markup.Path("/static/page.css").Href()),
 		html.Link(html.Rel("manifest"), markup.Path("/manifest.webmanifest").Href()),
 		markup.Path("/static/page.js").Script(),
+		markup.Path("/static/keys.js").Script(),
 	))
 }
 
@@ -62,7 +63,9 @@ func (d drawer) top(f frame) g.Node {
 				html.A(markup.Path("/runs").Href(), f.at("/runs"), g.Text("Past runs")),
 				g.If(f.Starts, g.Group{g.Text(" "), html.A(markup.Path("/start").Href(), f.at("/start"), g.Text("Start a run"))}),
 			),
+			html.Button(html.ID("keys-button"), html.Class("quiet"), html.Type("button"), markup.Flag("hidden"), g.Text("Keys")),
 		)),
+		d.keysHelp(f),
 		html.P(html.ID("told"), html.Class("told"), html.Role("status"), markup.Aria("live", "polite")),
 		html.Div(html.ID("problems"), html.Class("problems"), html.Role("status"), g.Map(f.Problems, errorText)),
 	)
