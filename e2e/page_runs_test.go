@@ -94,6 +94,46 @@ func TestRunsAreCalledByNameOrTaskInABrowser(t *testing.T) {
 	byID("a past run")
 }
 
+// A past run has what it has reported, and is found by words and by its end.
+func TestPastRunsAreFoundInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	for _, demo := range []string{"work", "failed-report"} {
+		w.run("run", "--demo", demo, "--name", "the "+demo)
+	}
+	b.do(chromedp.Navigate(p.address + "/"))
+	b.click(`//a[.="Past runs"]`)
+	b.do(chromedp.WaitReady("#find"))
+	shown := func(want ...string) {
+		t.Helper()
+		if got := eval[[]string](b, "[...document.querySelectorAll('#runs h3')].map(e => e.textContent)"); !slices.Equal(got, want) {
+			t.Errorf("it shows %q, want %q", got, want)
+		}
+	}
+	shown("the failed-report", "the work")
+	if summaries := eval[[]string](b, "[...document.querySelectorAll('#runs .summary')].map(e => e.textContent.trim())"); len(
+		summaries) != 2 || slices.Contains(summaries, "") {
+		t.Errorf("the summaries are %q", summaries)
+	}
+	b.check("past-runs")
+	find := func(words, end string) {
+		t.Helper()
+		b.do(fill("#find", words), chromedp.SetValue("#end", end, chromedp.ByQuery))
+		b.click(`//button[.="Find"]`)
+		b.do(chromedp.WaitReady(fmt.Sprintf("#find[value=%q]", words), chromedp.ByQuery))
+	}
+	find("WORK", "")
+	shown("the work")
+	find("the", "failed")
+	shown("the failed-report")
+	find("work", "failed")
+	shown()
+	b.check("past-none")
+	if kept := eval[string](b, "document.querySelector('#find').value + document.querySelector('#end').value"); kept != "workfailed" {
+		t.Errorf("what was looked for is %q", kept)
+	}
+}
+
 // asksAsClaude makes the stand-in the program that runs start.
 func (w *world) asksAsClaude() *world {
 	w.t.Helper()

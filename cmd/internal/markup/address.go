@@ -29,6 +29,14 @@ func Numbered(before constant, n int64) Address {
 	return Address{text: ours(before) + strconv.FormatInt(n, 10)}
 }
 
+// With is the address with a value for who reads it, "" for none. The address has a query already.
+func (a Address) With(name constant, value string) Address {
+	if value != "" {
+		a.text += "&" + string(name) + "=" + url.QueryEscape(value)
+	}
+	return a
+}
+
 // ours gives the beginning of an address, which leads to no other site.
 func ours(begin constant) string {
 	if begin != "" && (begin[0] == '/' && (len(begin) == 1 || begin[1] != '/') || begin[0] == '?' || begin[0] == '#') {

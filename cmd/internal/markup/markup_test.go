@@ -37,6 +37,13 @@ func TestAnAddressLeadsToNoOtherSite(t *testing.T) {
 	}
 }
 
+func TestTheValueOfAnAddressIsOneValue(t *testing.T) {
+	at := Numbered("?from=", 50).With("q", "a&b=c #\"<").With("end", "")
+	if got := String(html.A(at.Href())); got != `<a href="?from=50&amp;q=a%26b%3Dc+%23%22%3C"></a>` {
+		t.Errorf("it is linked to as %s", got)
+	}
+}
+
 func TestTextsAndValuesAreEscaped(t *testing.T) {
 	hostile := "\"'<script>`&amp;\x00</title>"
 	const want = "&#34;&#39;&lt;script&gt;`&amp;amp;\uFFFD&lt;/title&gt;"

@@ -5,6 +5,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor"
 )
 
 // desk draws the first page: what waits for a person, and the runs.
@@ -30,16 +31,28 @@ func (d drawer) desk(p deskPage) g.Node {
 }
 
 // pastRuns draws the page of the runs that have ended.
-func (d drawer) pastRuns(p deskPage) g.Node {
-	runs := d.runs(p.Runs)
-	if len(p.Runs) == 0 {
-		runs = html.Div(html.ID("runs"), markup.Lines(html.P(g.Text("No run has ended yet."))))
+func (d drawer) pastRuns(p pastPage) g.Node {
+	none := "No run has ended yet."
+	if p.Words != "" || p.End != "" {
+		none = "No past run is like that."
 	}
 	return d.page(p.frame,
 		html.H1(g.Text("Past runs")),
+		html.Form(html.Class("find"), html.Role("search"), markup.Path("/runs").Action(), markup.Lines(
+			html.Div(html.Label(html.For("find"), g.Text("Find")),
+				html.Input(html.ID("find"), html.Name("q"), html.Type("search"), html.Value(p.Words),
+					html.Placeholder("name, task, folder, result"))),
+			html.Div(html.Label(html.For("end"), g.Text("That have")),
+				html.Select(html.ID("end"), html.Name("end"), html.Option(html.Value(""), g.Text("ended in any way")),
+					g.Map(ends, func(end supervisor.Status) g.Node {
+						return html.Option(html.Value(string(end)), g.If(end == p.End, html.Selected()), g.Text(string(end)))
+					}))),
+			html.Button(g.Text("Find")),
+		)),
 		hiddenHeading("Runs, the latest first"),
-		runs,
-		otherPages(p),
+		html.Div(html.ID("runs"), html.Class("past"), markup.Lines(g.Map(p.Runs, d.run),
+			g.If(len(p.Runs) == 0, html.P(g.Text(none))))),
+		p.otherPages(),
 	)
 }
 
@@ -59,13 +72,18 @@ func (d drawer) runs(runs []shownRun) g.Node {
 }
 
 // otherPages draws the links to the rest of a list.
-func otherPages(p deskPage) g.Node {
+func otherPages(p deskPage) g.Node { return pastPage{deskPage: p}.otherPages() }
+
+func (p pastPage) otherPages() g.Node {
 	if p.Earlier < 0 && p.Later < 0 {
 		return nil
 	}
+	at := func(from int) markup.Address {
+		return markup.Numbered("?from=", int64(from)).With("q", p.Words).With("end", string(p.End))
+	}
 	return html.Nav(html.Class("pages"), markup.Aria("label", "More of the list"), markup.Lines(
-		g.If(p.Earlier >= 0, html.A(markup.Numbered("?from=", int64(p.Earlier)).Href(), g.Text("Earlier ones"))),
-		g.If(p.Later >= 0, html.A(html.Rel("next"), markup.Numbered("?from=", int64(p.Later)).Href(), g.Text("Next ones"))),
+		g.If(p.Earlier >= 0, html.A(at(p.Earlier).Href(), g.Text("Earlier ones"))),
+		g.If(p.Later >= 0, html.A(html.Rel("next"), at(p.Later).Href(), g.Text("Next ones"))),
 	))
 }
 

@@ -20,6 +20,7 @@ func (d drawer) run(r shownRun) g.Node {
 		markup.Lines(
 			d.runName(r),
 			d.howARunIs(r),
+			g.If(r.Summary != "", html.P(html.Class("text summary"), d.clean(r.Summary))),
 			g.If(r.Worker != "", paragraph("meta", "on "+d.line(r.Worker))),
 			g.If(r.Cwd != "", d.folder(r.Cwd)),
 			g.If(r.Solo() == "", html.Ul(html.Class("tree"), g.Map(r.Tree, func(a shownAgent) g.Node { return d.node(r.RunView, a) }))),

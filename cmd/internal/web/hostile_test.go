@@ -142,7 +142,7 @@ func newHostileState(said func(place string) string) hostileState {
 		{ID: said("r-2"), Status: "orphaned", Since: at, Cwd: said("cwd"), OpenQuestions: []string{said("q-words")},
 			Agents: []view.AgentView{agent("a-3", "")}},
 	}
-	h.past = []view.RunView{{ID: said("r-3"), Name: said("name"), Status: "succeeded", Reason: said("reason"), Since: at,
+	h.past = []view.RunView{{ID: said("r-3"), Name: said("name"), Summary: said("summary"), Status: "succeeded", Reason: said("reason"), Since: at,
 		EndedAt: &at, Agents: []view.AgentView{agent("a-4", ""), agent("a-5", "")}}}
 	return h
 }
@@ -180,7 +180,7 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 	for name, c := range map[string]call{
 		"desk":            {method: "GET", path: "/", status: 200},
 		"desk, answered":  {method: "GET", path: "/?from=1&answered=" + url.QueryEscape(said("q-answered")), status: 200},
-		"past":            {method: "GET", path: "/runs?from=50", status: 200},
+		"past":            {method: "GET", path: "/runs?from=50&end=succeeded&q=" + url.QueryEscape(said("name")), status: 200},
 		"run":             {method: "GET", path: "/runs/" + id("r-1"), status: 200},
 		"report":          {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200},
 		"report, alone":   {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200, header: map[string]string{"X-Fragment": "1"}},

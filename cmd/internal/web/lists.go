@@ -94,31 +94,6 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 		s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
 }
 
-func (s *Server) pagePast(w http.ResponseWriter, r *http.Request) error {
-	first := from(r)
-	runs, err := s.config.Service.Past(r.Context(), first, pageRuns+1)
-	if err != nil {
-		return err
-	}
-	now, err := s.desk.overview(r.Context())
-	if err != nil {
-		return err
-	}
-	p := deskPage{frame: s.frame(now, "Past runs", countOnly), Earlier: -1, Later: -1}
-	p.Place = "/runs"
-	shown, more := part(runs, 0, pageRuns)
-	for _, v := range shown {
-		p.Runs = append(p.Runs, treeOf(v, pageAgents))
-	}
-	if first > 0 {
-		p.Earlier = max(first-pageRuns, 0)
-	}
-	if more {
-		p.Later = first + pageRuns
-	}
-	return send(w, http.StatusOK, s.draws.pastRuns(p))
-}
-
 // runPage is a run with its open questions; without any Runs if there is none of this id.
 func (s *Server) runPage(r *http.Request, now view.Overview, id string) deskPage {
 	p := deskPage{frame: s.frame(now, id, "/live?run="+url.QueryEscape(id))}
