@@ -159,11 +159,34 @@ func (b *browser) picture(name string) {
 	}
 }
 
-// check has axe look at the page in each width, light and dark, and keeps the pictures.
+// widths are those of a phone, a tablet, and of the narrowest and a usual window that has two columns.
+var widths = []int64{360, 768, 1100, 1440}
+
+// amiss gives what is wrong in how the page is laid out, by the DOM: what is cut off at the side, what stands above what
+// comes before it, and what is too small for a finger.
+const amiss = `(() => {
+	const seen = [...document.querySelectorAll("main *, header *")].filter(e => e.checkVisibility({visibilityProperty: true}) &&
+		!e.closest(".hidden, .skip, dialog:not([open])"));
+	const box = e => e.getBoundingClientRect(), says = e => e.outerHTML.slice(0, 200), wrong = [];
+	const scrolls = e => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+	for (const e of seen) {
+		if (box(e).right > innerWidth + 1 && !scrolls(e.parentElement)) wrong.push("cut off at the side: " + says(e));
+		const least = e.matches("button, select, summary, textarea, .option, input:not([type=radio], [type=checkbox], [type=hidden])");
+		if (least && box(e).height < 44) wrong.push("too small: " + says(e));
+	}
+	const reached = seen.filter(e => e.matches("a, button, input, select, textarea, summary"));
+	for (let i = 1; i < reached.length; i++) {
+		const [a, b] = [box(reached[i - 1]), box(reached[i])];
+		if (b.bottom <= a.top && b.left < a.right && a.left < b.right) wrong.push("above what comes before: " + says(reached[i]));
+	}
+	return wrong;
+})()`
+
+// check looks at the page in each width, light and dark, by axe and by the DOM, and keeps the pictures.
 func (b *browser) check(name string) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(b.axe+";0", nil))
-	for _, width := range []int64{360, 768, 1440} {
+	for _, width := range widths {
 		for _, look := range []string{"light", "dark"} {
 			b.do(chromedp.EmulateViewport(width, 800),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look}}))
@@ -171,11 +194,14 @@ func (b *browser) check(name string) {
 				b.t.Errorf("%s at %d px is %d px wide", name, width, wide)
 			}
 			b.picture(fmt.Sprintf("%s-%d-%s", name, width, look))
+			for _, wrong := range eval[[]string](b, amiss) {
+				b.t.Errorf("%s at %d px: %s", name, width, wrong)
+			}
 			var found []struct {
 				ID, Help string
 				Nodes    []struct{ HTML string }
 			}
-			b.do(chromedp.Evaluate("axe.run().then(r => r.violations)", &found, awaited))
+			b.do(chromedp.Evaluate("axe.run({rules: {'target-size': {enabled: true}}}).then(r => r.violations)", &found, awaited))
 			for _, f := range found {
 				text, _ := json.Marshal(f.Nodes)
 				b.t.Errorf("%s at %d px, %s: %s: %s\n%.600s", name, width, look, f.ID, f.Help, text)
