@@ -169,6 +169,42 @@ func TestEachFormOfAQuestionInABrowser(t *testing.T) {
 	b.check("several-answered")
 }
 
+// On a phone one question is open, and the others are a line each; after an answer the next one below is open.
+func TestOneQuestionIsOpenOnAPhoneInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	b.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	run, _ := w.asks("--demo", w.scenario(survey))
+	for _, q := range w.questions() {
+		b.card(q.ID)
+	}
+	open := func(want string) {
+		t.Helper()
+		b.until(fmt.Sprintf("[...document.querySelectorAll('#cards > .card:not(.closed)')].filter(c => "+
+			"c.querySelector('form.answer').checkVisibility()).map(c => c.querySelector('h3').textContent).join() === %q", want))
+		lines := eval[[]float64](b, "[...document.querySelectorAll('#cards > .card:not(.closed) > .line')].filter("+
+			"l => l.checkVisibility()).map(l => l.getBoundingClientRect().height)")
+		left := eval[int](b, "document.querySelectorAll('#cards > .card:not(.closed)').length")
+		if len(lines) != left-1 || slices.ContainsFunc(lines, func(high float64) bool { return high < 44 || high > 70 }) {
+			t.Errorf("of %d questions %d are a line, with heights of %v", left, len(lines), lines)
+		}
+	}
+	open("How many coats?")
+	b.check("phone")
+	b.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	b.click(`//button[contains(@class, "line")][starts-with(., "Which colours?")]`)
+	open("Which colours?")
+	c := b.card(eval[string](b, "document.activeElement.dataset.id"))
+	c.tap("red")
+	c.showsAnswer("red")
+	open("What is the house called?")
+	for _, q := range w.questions() {
+		w.must("answer", q.ID, "1")
+	}
+	w.must("wait", run)
+	b.until("document.querySelectorAll('#cards > .card:not(.closed)').length === 0")
+}
+
 // What was being typed when others answered is offered as a message, over another page and a reload.
 func TestWhatWasTypedIsOfferedAsAMessageInABrowser(t *testing.T) {
 	t.Parallel()

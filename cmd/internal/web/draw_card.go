@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
@@ -18,6 +19,7 @@ func (d drawer) card(c shownCard) g.Node {
 		markup.Attribute("data-v", c.Version()), g.If(c.Secret, markup.Flag("data-secret")),
 		markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
 		markup.Lines(
+			g.If(c.Open(), foldedTo(c)),
 			d.whatAsks(c),
 			questionText(c),
 			g.If(c.Asker != "", paragraph("meta", c.Asker)),
@@ -42,6 +44,12 @@ func (c shownCard) class() string {
 		class += " closed"
 	}
 	return class
+}
+
+// foldedTo draws the line that a question is on a phone while another one is open. The script shows it.
+func foldedTo(c shownCard) g.Node {
+	return html.Button(html.Type("button"), html.Class("line"), markup.Aria("expanded", "false"),
+		html.Span(html.Class("label"), g.Text(strings.Join(strings.Fields(c.Text), " "))), small(c.RunName))
 }
 
 // whatAsks draws the line above a question: of what kind it is, and of which agent and run.

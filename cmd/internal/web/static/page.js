@@ -143,9 +143,39 @@
 	function replace(old, now) {
 		if (old.dataset.v === now.dataset.v) return;
 		const had = old.contains(document.activeElement) && alike(document.activeElement);
+		if (old.matches(".unfolded")) {
+			now.classList.add("unfolded");
+			now.querySelector(":scope > .line")?.setAttribute("aria-expanded", "true");
+		}
 		old.replaceWith(now);
 		if (had) ([...now.querySelectorAll("*")].find((e) => alike(e) === had) || now).focus({preventScroll: true});
 	}
+
+	// On a phone one question is open, and each other is a line (page.css): what has the focus is the one.
+	const queue = document.querySelector("#cards.queue");
+	document.documentElement.classList.add("folds");
+	function unfold(card) {
+		for (const c of queue.querySelectorAll(":scope > .card")) {
+			c.classList.toggle("unfolded", c === card);
+			c.querySelector(":scope > .line")?.setAttribute("aria-expanded", c === card);
+		}
+	}
+	function unfoldOne() {
+		const was = queue?.querySelector(":scope > .card.unfolded");
+		if (!queue || was?.matches(":not(.closed)")) return;
+		unfold((was && nextOpen(was)) || queue.querySelector(":scope > .card:not(.closed)"));
+	}
+	queue?.addEventListener("focusin", (e) => {
+		const card = e.target.closest(".card:not(.closed, .unfolded)");
+		if (card && !e.target.matches(".line")) unfold(card);
+	});
+	queue?.addEventListener("click", (e) => {
+		const card = e.target.closest(".line")?.closest(".card");
+		if (!card) return;
+		unfold(card);
+		card.focus({preventScroll: true});
+		card.scrollIntoView({block: "nearest"});
+	});
 
 	// alike is the same for an element and for the one that takes its place.
 	const alike = (e) => [e.localName, e.id, e.href, e.form?.action, e.name, e.getAttribute("value")].join(" ");
@@ -190,6 +220,7 @@
 			if (next) move();
 			if (next || !document.querySelector("[rel=next]")) cards.insertBefore(appear(element(c.html)), next);
 		}
+		unfoldOne();
 	}
 
 	function run(r) {
@@ -233,6 +264,7 @@
 			}
 		}
 		for (const a of s.agents || []) agent(a);
+		unfoldOne();
 		offerMissed();
 	}
 
@@ -385,5 +417,6 @@
 		form.hidden = true;
 	});
 	settle(main);
+	unfoldOne();
 	offerMissed();
 })();
