@@ -94,6 +94,39 @@ func TestRunsAreCalledByNameOrTaskInABrowser(t *testing.T) {
 	byID("a past run")
 }
 
+// A wide window has the questions on the left, and the runs, the log or the change on the right; drafts stay meanwhile.
+func TestAWideWindowHasTwoColumnsInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--demo", "permission-edit", "--cwd", ".")
+	c := b.card(id)
+	beside := func() bool {
+		return eval[bool](b, "document.querySelector('#cards').getBoundingClientRect().right < "+
+			"document.querySelector('#view-runs').getBoundingClientRect().left")
+	}
+	for width, want := range map[int64]bool{1099: false, 1100: true, 1440: true} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		if beside() != want {
+			t.Errorf("at %d px two columns are %t", width, !want)
+		}
+	}
+	c.write("words", "a draft")
+	b.until("document.querySelector('#run-" + run + ".looked-at')")
+	b.click("#tab-change")
+	b.until("document.querySelectorAll('#view-change .added').length === 1")
+	b.check("beside-change")
+	b.do(chromedp.Focus("#tab-change", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowLeft))
+	b.until("document.querySelector('#view-log .log p')")
+	b.check("beside-log")
+	if draft := eval[string](b, "document.querySelector('#words-"+id+"').value"); draft != "a draft" {
+		t.Errorf("the draft is %q", draft)
+	}
+	before := eval[int](b, "document.querySelectorAll('#view-log .log p').length")
+	w.must("answer", id, "allow")
+	b.until(fmt.Sprintf("document.querySelectorAll('#view-log .log p').length > %d", before))
+	w.must("wait", run)
+}
+
 // A past run has what it has reported, and is found by words and by its end.
 func TestPastRunsAreFoundInABrowser(t *testing.T) {
 	t.Parallel()

@@ -308,7 +308,7 @@ func TestThePageHasTheKeysOfTheBoardInABrowser(t *testing.T) {
 		t.Errorf("2 chooses the option at %s", chosen)
 	}
 	press(kb.Enter)
-	cards[0].showsAnswer("JWT")
+	cards[0].showsAnswer("Sessions")
 	b.until("document.activeElement.id === '" + second + "' && document.querySelector('#told').textContent")
 	press("?")
 	b.check("keys")

@@ -74,8 +74,8 @@ func (q Terms) Fill(f Filled, from Place) (string, error) {
 		}
 		return q.Choose(Denial(words, instead), from)
 	case label == Allow && words != "":
-		return "", refuse(NotOffered, "what is written goes with a denial, or is a rule to allow from now on: leave it out to "+
-			"allow this once")
+		return "", refuse(NotOffered, "what is written goes with a denial, or is a rule to allow from now on: leave it out "+
+			"to allow this once")
 	case q.Decides():
 		return q.Choose(label+" "+words, from)
 	case words == "":

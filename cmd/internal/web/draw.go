@@ -49,6 +49,7 @@ func (d drawer) head(f frame) g.Node {
 		html.Link(html.Rel("manifest"), markup.Path("/manifest.webmanifest").Href()),
 		markup.Path("/static/page.js").Script(),
 		markup.Path("/static/keys.js").Script(),
+		markup.Path("/static/beside.js").Script(),
 	))
 }
 

@@ -15,7 +15,9 @@ import (
 
 // card draws a question: what is asked, by whom, and the form that answers it, or what was answered.
 func (d drawer) card(c shownCard) g.Node {
-	return html.Article(html.Class(c.class()), html.ID("question-"+c.ID), markup.Attribute("data-id", c.ID), g.If(c.Run != "", markup.Attribute("data-run", c.Run)),
+	return html.Article(html.Class(c.class()), html.ID("question-"+c.ID), markup.Attribute("data-id", c.ID),
+		g.If(c.Run != "", markup.Attribute("data-run", c.Run)),
+		g.If(c.Run != "" && c.AgentID != "", markup.Attribute("data-agent", c.AgentID)),
 		markup.Attribute("data-v", c.Version()), g.If(c.Secret, markup.Flag("data-secret")),
 		markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
 		markup.Lines(

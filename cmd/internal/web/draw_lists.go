@@ -16,18 +16,32 @@ func (d drawer) desk(p deskPage) g.Node {
 			return html.Section(markup.Aria("labelledby", "answered"),
 				html.H2(html.ID("answered"), g.Text("Just answered")), markup.Lines(d.card(*p.Answered)))
 		}),
-		html.Section(markup.Aria("labelledby", "waiting"), markup.Lines(
-			openQuestions(p.Count),
-			html.Div(html.ID("cards"), html.Class("queue"), markup.Lines(g.Map(p.Cards, d.card))),
-			otherPages(p),
-		)),
-		html.Section(markup.Aria("labelledby", "going"), markup.Lines(
-			html.H2(html.ID("going"), g.Text("Runs")),
-			d.runs(p.Runs),
-			paragraph("meta none", "No run is active."),
-			g.If(p.MoreRuns > 0, html.P(g.Textf("%d more: ", p.MoreRuns), command(d.config.Program+" ps"))),
+		html.Div(html.Class("columns"), markup.Lines(
+			html.Section(markup.Aria("labelledby", "waiting"), markup.Lines(
+				openQuestions(p.Count),
+				html.Div(html.ID("cards"), html.Class("queue"), markup.Lines(g.Map(p.Cards, d.card))),
+				otherPages(p),
+			)),
+			html.Section(html.Class("beside"), markup.Aria("labelledby", "going"), markup.Lines(
+				html.Div(html.ID("views"), html.Role("tablist"), markup.Aria("label", "Beside the questions"),
+					markup.Flag("hidden"), markup.Lines(tab("runs", "Runs"), tab("log", "Log"), tab("change", "Change"))),
+				html.Div(html.ID("view-runs"), markup.Lines(
+					html.H2(html.ID("going"), g.Text("Runs")),
+					d.runs(p.Runs),
+					paragraph("meta none", "No run is active."),
+					g.If(p.MoreRuns > 0, html.P(g.Textf("%d more: ", p.MoreRuns), command(d.config.Program+" ps"))),
+				)),
+				html.Div(html.ID("view-log"), markup.Flag("hidden")),
+				html.Div(html.ID("view-change"), markup.Flag("hidden")),
+			)),
 		)),
 	)
+}
+
+// tab draws a button that has the right of a wide window show something else.
+func tab(view, words string) g.Node {
+	return html.Button(html.Type("button"), html.Class("quiet"), html.Role("tab"), html.ID("tab-"+view),
+		markup.Attribute("data-view", view), markup.Aria("controls", "view-"+view), g.Text(words))
 }
 
 // pastRuns draws the page of the runs that have ended.

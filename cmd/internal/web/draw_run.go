@@ -23,7 +23,7 @@ func (d drawer) run(r shownRun) g.Node {
 			g.If(r.Summary != "", html.P(html.Class("text summary"), d.clean(r.Summary))),
 			g.If(r.Worker != "", paragraph("meta", "on "+d.line(r.Worker))),
 			g.If(r.Cwd != "", d.folder(r.Cwd)),
-			g.If(r.Solo() == "", html.Ul(html.Class("tree"), g.Map(r.Tree, func(a shownAgent) g.Node { return d.node(r.RunView, a) }))),
+			g.If(r.Solo() == "", html.Ul(html.Class("tree"), d.nodes(r.RunView, r.Tree))),
 			g.If(r.Solo() == "" && r.More > 0,
 				html.P(html.A(markup.PathOf("/runs/", r.ID).Href(), g.Textf("%d more agents", r.More)))),
 			d.whatToDo(r),
@@ -68,13 +68,17 @@ func (d drawer) stopForm(id, name string) g.Node {
 		html.Button(html.Class("quiet"), g.Text("Stop"), hidden(" "+name)))
 }
 
+func (d drawer) nodes(v view.RunView, agents []shownAgent) g.Node {
+	return g.Map(agents, func(a shownAgent) g.Node { return d.node(v, a) })
+}
+
 // node draws an agent, and below it those that it has started.
 func (d drawer) node(v view.RunView, a shownAgent) g.Node {
 	return html.Li(
 		named(markup.PathOf("/agents/", a.ID), a.ID, d.agentCalled(a.AgentView)), g.Text(" "), statusText(a.Status),
 		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(v, a.Reason))}),
 		g.Map(a.OpenQuestions, func(id string) g.Node { return g.Group{g.Text(" "), questionLink(id)} }),
-		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(g.Map(a.Below, func(a shownAgent) g.Node { return d.node(v, a) })) }),
+		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(d.nodes(v, a.Below)) }),
 	)
 }
 
@@ -88,7 +92,8 @@ func (d drawer) agentLine(v view.RunView, a view.AgentView) g.Node {
 		))
 }
 
-// why is the reason of a run or of an agent of it, with its times by the clock of this machine; nil where there is none.
+// why is the reason of a run or of an agent of it, with its times by the clock of this machine; nil where there is
+// none.
 func (d drawer) why(v view.RunView, reason string) g.Node {
 	return d.lineText(d.onPage(v, view.Because(reason)))
 }

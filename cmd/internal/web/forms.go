@@ -77,7 +77,8 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if fragment(r) {
 		return send(w, status, s.draws.card(c))
 	}
-	return send(w, status, s.draws.oneQuestion(questionPage{s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(id)), c}))
+	f := s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(id))
+	return send(w, status, s.draws.oneQuestion(questionPage{f, c}))
 }
 
 // said says a text to the script.

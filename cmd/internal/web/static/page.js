@@ -328,6 +328,18 @@
 		if (had) report.querySelector(had)?.focus({preventScroll: true});
 	}
 
+	// say adds texts to a log, here and beside (beside.js). Its end stays in view where it was.
+	window.say = (log, texts) => {
+		const end = log.scrollHeight - log.scrollTop - log.clientHeight < 50;
+		for (const none of log.querySelectorAll(".none")) none.remove();
+		for (const text of texts) {
+			const p = document.createElement("p");
+			p.textContent = text;
+			log.append(p);
+		}
+		if (end) log.scrollTop = log.scrollHeight;
+	};
+
 	const count = (c) => showCount(c.count);
 	if (document.body.dataset.live) badge(Number(new URL(document.getElementById("icon").href).searchParams.get("n")));
 	if (report) follow(document.body.dataset.live, {state: fetchReport, question: fetchReport, run: fetchReport, problems, count});
@@ -335,18 +347,7 @@
 	if (document.body.dataset.log) {
 		const log = document.getElementById("log");
 		log.scrollTop = log.scrollHeight;
-		follow(document.body.dataset.log, {
-			said: (texts) => {
-				const end = log.scrollHeight - log.scrollTop - log.clientHeight < 50;
-				for (const none of log.querySelectorAll(".none")) none.remove();
-				for (const text of texts) {
-					const p = document.createElement("p");
-					p.textContent = text;
-					log.append(p);
-				}
-				if (end) log.scrollTop = log.scrollHeight;
-			},
-		});
+		follow(document.body.dataset.log, {said: (texts) => window.say(log, texts)});
 	}
 
 	// What is sent leaves the page where it is, so that drafts beside it stay.
