@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"time"
 
 	"claude-supervise/e2e/claude"
@@ -33,7 +28,7 @@ func (b *bench) run(ctx context.Context) error {
 	for i := range homes {
 		homes[i].Env = append(homes[i].Env, envAgent+"=0")
 	}
-	return b.runs(ctx, "run of the stand-in", homes, b.self, runTimes)
+	return b.beside(ctx, "run of the stand-in", homes, b.self, runTimes, outfit{})
 }
 
 // real measures the same with the real CLI, where claude.Variable names one; then beside the CLI that is asked for the
@@ -52,24 +47,23 @@ func (b *bench) real(ctx context.Context) error {
 	for i := range homes {
 		homes[i].Reaches(api.URL)
 	}
-	if err := b.runs(ctx, "run of the real CLI", homes, path, realTimes); err != nil {
+	if err := b.beside(ctx, "run of the real CLI", homes, path, realTimes, outfit{}); err != nil {
 		return err
 	}
-	return b.compare(figure{name: overSame, unit: "ms", target: 15, bound: overFloor}, homes,
-		realTimes, func(h home) error { return h.supervised(ctx, path) },
-		func(h home) error {
-			_, _, err := h.alone(ctx, path, whole)
-			return err
-		})
+	return b.beside(ctx, overSame, homes, path, realTimes, whole)
 }
 
 // overSame is the name of a figure whose floor is the CLI with all that the program asks of it, and nobody around it.
 const overSame = "  over the CLI asked for the same"
 
-// runs runs the same agent under each program and bare, in turns.
-func (b *bench) runs(ctx context.Context, name string, homes []home, agent string, times int) error {
+// beside compares an agent under each program with one that nobody supervises, of which an outfit is asked.
+func (b *bench) beside(ctx context.Context, name string, homes []home, agent string, times int, o outfit) error {
 	return b.compare(figure{name: name, unit: "ms", target: 15, bound: overFloor}, homes, times,
-		func(h home) error { return h.supervised(ctx, agent) }, func(h home) error { return h.bare(ctx, agent) })
+		func(h home) error { return h.supervised(ctx, agent) },
+		func(h home) error {
+			_, _, err := h.alone(ctx, agent, o)
+			return err
+		})
 }
 
 // supervised has the home's program run an agent.
@@ -107,58 +101,4 @@ func (b *bench) compare(f figure, homes []home, times int, do, floor func(home) 
 	}
 	b.table.add(f)
 	return nil
-}
-
-// bare drives an agent through the same task with the least that can be: what it is told at once, and the end of its
-// input when it has its result.
-func (h home) bare(ctx context.Context, agent string) (err error) {
-	cmd := h.command(ctx, agent, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-		"--permission-prompt-tool", "stdio", "--replay-user-messages")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	if err := answerTask(in, out); err != nil {
-		return errors.Join(err, cmd.Wait())
-	}
-	var exit *exec.ExitError
-	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return err
-	}
-	return nil
-}
-
-// answerTask says the task, waits for the result, and ends the input.
-func answerTask(in io.WriteCloser, out io.Reader) error {
-	_, err := io.WriteString(in, `{"type":"control_request","request_id":"init","request":{"subtype":"initialize"}}`+"\n"+
-		`{"type":"user","message":{"role":"user","content":"## YOUR TASK\n\nYour agent id: a-7Qm2xK9fWb4T"}}`+"\n")
-	if err != nil {
-		return err
-	}
-	reported := false
-	for r := bufio.NewReaderSize(out, 1<<20); ; {
-		line, err := r.ReadBytes('\n')
-		if bytes.Contains(line, []byte(`"type":"result"`)) {
-			reported = true
-			if err := in.Close(); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			if !reported {
-				return errors.New("the bare agent gave no result")
-			}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

@@ -1,5 +1,5 @@
 // Command floor is what the benchmarks measure the program against: the least that a program with the same libraries
-// can do. Built with the tag bare, it has cobra and SQLite alone.
+// can do. It has cobra and SQLite; the benchmarks build it with all that the program imports, too.
 //
 //	floor version     prints a line
 //	floor ps DB       opens the database and reads one row for each run that goes on
