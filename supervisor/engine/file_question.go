@@ -146,11 +146,22 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 		if _, err := e.carryOut(ctx); err != nil {
 			return err
 		}
+		if e.tookAnother(b, polled[0].ID) {
+			return nil
+		}
 		err := e.once(ctx, []happening{{event: &supervisor.Happened{At: e.Now(), Event: b}}})
 		if !errors.Is(err, checkpoints.ErrInboxMoved) {
 			return err
 		}
 	}
+}
+
+// tookAnother reports whether the answer that was dropped for a script lies there still, though the script has one: it
+// took what somebody else had put there before. What becomes of ours is known at the end of the turn, by reclaim.
+func (e *engine) tookAnother(b supervisor.FileGone, question string) bool {
+	q := e.state.Questions[question]
+	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(q.Group)))
+	return q.File.Drop != "" && (b.Answer == "" || b.Answer == ours) && e.lies(b.ID)
 }
 
 // scriptsOf gives the first question of each file in which a script of an agent waits for its answer.

@@ -52,6 +52,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"740194644-2-3-4-5-6-7-8-9-10-11-12-13":   "a process was swept while the sweep of the one before was in flight",
 		"760102363-3-6-7-8-9-10-11-12-13":         "an answer file came while the inbox was taken before leaving, and nobody looked again",
 		"760209783-2-4-7-8-9-10-11-12-13":         "a script took another's answer, and the one that counts was taken for delivered",
+		"761105105-3-4-5-6-7-8-9-10-11-12-13":     "an answer was dropped for a script that had taken another, and counted as taken",
 		"760139815-2-3-5-6-7-8-9-10-11-12-13":     "a subagent that waited for a command counted as at work, and its process kept its budget",
 	} {
 		t.Run(text, func(t *testing.T) {
