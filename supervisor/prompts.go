@@ -56,13 +56,19 @@ func (s State) opening(a *Agent) string {
 
 // told lists the answers that an earlier conversation of the agent was given.
 func (s State) told(agent string) string {
+	child := func(q *Question) *Agent {
+		if _, start := s.delegated(q); !start {
+			return nil
+		}
+		return s.Agents[q.Child]
+	}
 	return prompts.Told(s.FindQuestionsOf(agent, func(q *Question) bool {
-		if _, start := s.delegated(q); start && s.Agents[q.Child] != nil {
+		if c := child(q); c != nil && c.Parent == agent {
 			return false // the list of its children tells
 		}
 		kind := questions.KindOf(q.Kind)
 		return q.State == checkpoints.QuestionDelivered && !kind.InCall && !kind.Runs
-	}))
+	}), child)
 }
 
 // delegatedBefore is what an agent is told of its children where its conversation begins again: it knows of none of

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -312,6 +313,13 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 			s.Do(Confirmed{UUID: v.UUID, Found: true})
 		}
 		s.status(childOne, checkpoints.Stopped)
+		told := s.State
+		told.Questions = maps.Clone(told.Questions)
+		deep := *told.Questions["q-deep"]
+		deep.State, told.Questions["q-deep"] = checkpoints.QuestionDelivered, &deep
+		if got := told.opening(told.Agents[childOne]); !strings.Contains(got, grandchild) {
+			t.Errorf("%s: revived with nothing in mind, it would delegate the work again:\n%s", name, got)
+		}
 		if got := s.State.Agents[grandchild]; got.Parent != c.want || (got.StopWanted == "") != c.only {
 			t.Errorf("%s: the grandchild is under %s and stopped by %q", name, got.Parent, got.StopWanted)
 		}

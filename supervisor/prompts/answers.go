@@ -83,11 +83,15 @@ func Numbered(group []*Question) string {
 	return b.String()
 }
 
-// Told lists questions with their answers, as an earlier conversation was told them.
-func Told(qs []*Question) string {
+// Told lists questions with their answers, as an earlier conversation was told them. child gives the agent that one has
+// started, nil if it has none: it was put under another when the one that is told was stopped alone.
+func Told(qs []*Question, child func(*Question) *Agent) string {
 	var b strings.Builder
 	for _, q := range qs {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, Answer(q))
+		if c := child(q); c != nil {
+			fmt.Fprintf(&b, "  Agent %s does it (%s), now for agent %s; do not delegate it again.\n", c.ID, c.Status, c.Parent)
+		}
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
