@@ -237,6 +237,19 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 			t.Errorf("the question is %s", got)
 		}
 	})
+	t.Run("approves it, and anew where the run is unpacked", func(t *testing.T) {
+		s := callsFor(t, AskDelegations, func(c *Config) { c.Worktree = true })
+		id := s.nests(Root, nestedWork)
+		q := s.State.Open(Root)[0].ID
+		s.Answers(q, "approve") // its folder is made ready still
+		s.Do(Packed{File: "r.pack"})
+		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
+		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Answers(q, "approve")
+		if c := s.State.Agents[id]; c == nil || hasClients(c) {
+			t.Errorf("started is %+v, and a client is waited for that is gone", c)
+		}
+	})
 	t.Run("changes it", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "approve Count the Go files.")

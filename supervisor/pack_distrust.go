@@ -224,6 +224,9 @@ func (d *transition) reopens(q *Question) bool {
 func (d *transition) askAnew(q *Question) {
 	q.State, q.Response, q.Grant = checkpoints.QuestionOpen, checkpoints.Response{}, checkpoints.Grant{Rule: q.Rule}
 	q.Delivering, q.Ran, q.Prepared = false, nil, false
+	if q.Nested != nil { // its client is gone
+		q.Nested = &checkpoints.Nested{Work: q.Nested.Work}
+	}
 	dequeue(d.agent(q.Agent), q.Group)
 }
 
