@@ -113,6 +113,7 @@ func (e *simEngine) supervisor() Supervisor {
 			defer w.enter()()
 			w.reached.deeds[f.Do]++
 			return func(ctx context.Context) result {
+				defer e.panicsInEffect(f)
 				e.begins(f)
 				if f.Do == supervisor.DoReclaim { // it looks at once
 					e.waits(f.Key, nil)
@@ -158,6 +159,15 @@ func (e *simEngine) waits(key string, do func()) bool {
 // until waits for what the world has to do before, or for the end of ctx.
 func (e *simEngine) until(ctx context.Context, key string, ready func() bool, do func()) bool {
 	return e.waitIn(ctx, &simItem{key: key, weight: 4, ready: ready, do: do})
+}
+
+// panicsInEffect makes the panic of an effect's goroutine a broken rule, which names its schedule.
+func (e *simEngine) panicsInEffect(f supervisor.Effect) {
+	if r := recover(); r != nil {
+		defer e.w.enter()()
+		e.w.tell("%s", debug.Stack())
+		e.panicsWith(broken{"neither Step nor Plan nor the engine panics", fmt.Sprintf("%s: %v", f.Key, r)})
+	}
 }
 
 // step is Step, or a broken one. What of it is saved, the save tells.
@@ -273,7 +283,10 @@ func (e *simEngine) moves(moves []move) []move {
 		moves = append(moves, move{name: "the engine is woken", weight: 4, do: func() {
 			e.rung = false
 			if !e.w.one(8) { // else it looks by itself within a minute
-				e.rings <- struct{}{}
+				select {
+				case e.rings <- struct{}{}:
+				default: // it has not heard the one before: it may be about to leave
+				}
 				e.w.settle()
 			}
 		}})

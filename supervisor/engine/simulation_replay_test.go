@@ -55,6 +55,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"761105105-3-4-5-6-7-8-9-10-11-12-13":     "an answer was dropped for a script that had taken another, and counted as taken",
 		"762099068-1-2-3-4-5-9-10-11-12-13":       "an agent that was stopped alone began again, and was not told what it had delegated",
 		"762014254-2-5-6-7-8-9-10-11-12-13":       "an unpacked approval counted clients that are gone",
+		"763003938-4-5-6-7-8-9-10-11-12-13":       "what a forked conversation had begun with counted as told to who asks the same in it",
 		"760139815-2-3-5-6-7-8-9-10-11-12-13":     "a subagent that waited for a command counted as at work, and its process kept its budget",
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -140,7 +140,8 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 			return strings.Contains(strings.ReplaceAll(withoutEnds(read), "processor time: Write: /work/"+word, ""), word)
 		}
 		if told(e.read) {
-			times := in.count(func(e talkEntry) bool { return e.call == "" && told(e.read) })
+			own := in.entries[min(in.forked, len(in.entries)):] // what came before, another was told
+			times := countOf(own, func(e talkEntry) bool { return e.call == "" && told(e.read) })
 			w.must("a question's answer is told once", times <= n, "%s, asked %d times, told %d times, here by %q",
 				word, n, times, e.read)
 		}

@@ -118,6 +118,12 @@ const overdue = 5 * time.Minute
 func play(t *testing.T, p plot, s subject, r *reached, trace func(format string, args ...any)) (b *broken) {
 	hangs := time.AfterFunc(overdue, func() { fmt.Fprintf(os.Stderr, "%s=%s has taken %v\n", scheduleVar, p, overdue) })
 	defer hangs.Stop()
+	over := false
+	defer func() {
+		if !over { // synctest panics where all wait for each other, and names no schedule
+			fmt.Fprintf(os.Stderr, "%s=%s panics\n", scheduleVar, p)
+		}
+	}()
 	synctest.Test(t, func(*testing.T) {
 		w := newSimulation(p, s)
 		w.reached, w.trace = r, trace
@@ -129,6 +135,7 @@ func play(t *testing.T, p plot, s subject, r *reached, trace func(format string,
 		}
 		b = w.run()
 	})
+	over = true
 	return b
 }
 
