@@ -39,7 +39,7 @@ func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Mess
 func (e *simEngine) Sweep(m procs.Marker) error {
 	e.waits(fmt.Sprintf("recover %s %d", m.Agent, m.Launch), func() {
 		for _, p := range e.w.processes {
-			if p.agent == m.Agent && p.launch == m.Launch && !p.dead {
+			if p.agent == m.Agent && p.launch == m.Launch && !p.dead && !e.w.subject.spares {
 				p.killed()
 			}
 		}

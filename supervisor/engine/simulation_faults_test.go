@@ -27,6 +27,8 @@ func TestTheSimulationFinds(t *testing.T) {
 			faulty(beforehand(confirm(false)))},
 		{"a process that is taken for dead because its supervisor is", "an agent has one launch that may live", 7481,
 			faulty(takeForDead)},
+		{"a process of an earlier supervisor that is not ended", "an agent has one launch that may live", 9,
+			subject{step: supervisor.Step, plan: supervisor.State.Plan, spares: true}},
 		{"a notice that is given twice", "a supervisor gives one notice of a question", 1,
 			faulty(afterwards(forgetNotice))},
 		{"no doubt of what was confirmed and then forgotten", "an acknowledged answer is in the conversation", 12258,

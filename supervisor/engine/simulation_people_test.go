@@ -107,6 +107,14 @@ func (w *simulation) resume(policy supervisor.OnQuestion, revive bool) bool {
 	return true
 }
 
+// takenUp has the run go on at once after its supervisor was killed: while the processes of that live still.
+func (w *simulation) takenUp() {
+	if w.engine != nil {
+		w.crash()
+		w.resume(supervisor.Ask, false)
+	}
+}
+
 func (w *simulation) takesOver(how ResumeOptions) {
 	w.supervise(func(ctx context.Context, s Supervisor) (supervisor.Outcome, error) { return s.Resume(ctx, RunID, how) })
 }
@@ -219,6 +227,8 @@ func (w *simulation) disturbance() {
 	switch {
 	case w.snapshots() && w.one(4):
 		d = pick(w, leaseDisturbances...)
+	case w.seed%16 == 9 && w.one(2): // the seeds of the other worlds stay as they are
+		d.name, d.do = "the supervisor is killed, and the run resumed at once", (*simulation).takenUp
 	case w.hooked() && w.one(8):
 		d.name, d.do = "a hook of the person's own answers", (*simulation).hookAnswers
 	}

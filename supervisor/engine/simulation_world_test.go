@@ -70,6 +70,7 @@ type subject struct {
 	blind bool                                           // for answers that lie in the folders
 
 	heedless bool          // of whose the run is
+	spares   bool          // what is left of a launch of an earlier supervisor
 	world    func(*nature) // what it is tried in; nil: in any
 }
 
