@@ -327,6 +327,11 @@ func TestWhatAScriptTookByItselfIsItsAnswer(t *testing.T) {
 // conversation shows nothing of it.
 func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 	reported := func(s *Story) { s.reports("success", ""); s.turnEnds() }
+	reportedSince := func(s *Story) {
+		s.turnEnds()
+		s.Do(TurnBegun{Agent: Root, Launch: 1, Unasked: true})
+		s.reports("success", "")
+	}
 	interrupted := func(s *Story) {
 		s.Do(InterruptAsked{})
 		s.Do(Ended{Agent: Root, Launch: 1, Outcome: "exit 143"})
@@ -341,6 +346,7 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 		"killed, and there":            {end: killed, found: true},
 		"interrupted in its call":      {end: interrupted, want: 1},
 		"killed in the turn after":     {before: (*Story).turnEnds, end: killed, want: 1},
+		"killed as it had reported":    {before: reportedSince, end: killed, want: 1},
 		"killed when all is reported":  {before: reported, end: killed, want: -1},
 		"ended when its turn was over": {before: reported, end: finished, want: -1},
 	} {

@@ -238,7 +238,7 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 		recent := !v.ArrivedAt.IsZero() && newest.Sub(v.ArrivedAt) < unwritten
 		last := killed && (v.Turn >= l.Turns-1 || recent)
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
-			last = last && a.Report == nil || l.Phase.InTurn() && v.Turn == l.Turns
+			last = last && (a.Report == nil || l.Phase.InTurn()) || l.Phase.InTurn() && v.Turn == l.Turns
 		}
 		return v.Launch == l.N && (unsent(v) || last && v.State == checkpoints.DeliveryDelivered)
 	}) {

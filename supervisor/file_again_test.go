@@ -106,6 +106,22 @@ func TestAFileOfALostScriptThatNobodyOwnedIsAnsweredWithTheNext(t *testing.T) {
 	}
 }
 
+// A script's question that it waits for no longer is the agent's, and has what was answered for all alike.
+func TestAScriptsQuestionThatIsLeftToItsAgentIsAnsweredLikeAnother(t *testing.T) {
+	s := Begin(t, nil)
+	s.asksByFile(1, "q-1", nil)
+	s.turnEnds()
+	s.Notes(InboxEntry{Kind: EntryAnswer, Question: "q-1", Value: "oauth", AllLike: true})
+	s.Delivers(1)
+	s.turnEnds()
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Unasked: true})
+	s.asksByFile(1, "q-2", nil)
+	s.turnEnds()
+	if q := s.State.Questions["q-2"]; q.Answer != "oauth" || q.Like != "q-1" {
+		t.Errorf("it is %s with the answer %q", q.State, q.Answer)
+	}
+}
+
 // An answer that lay in its file when the run was packed may have been taken: its conversation is asked, and only what
 // is not there is said.
 func TestAnAnswerThatLayInItsFileIsLookedUpWhereTheRunIsUnpacked(t *testing.T) {

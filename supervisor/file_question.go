@@ -28,7 +28,8 @@ func (d *transition) escalate(group []*Question, n Named) error {
 	for _, q := range group {
 		q = d.question(q.ID)
 		inFile(q, false, "")
-		q.Kind, q.Signal, q.File.Lost = questions.AskClarification, text.JSON(n.Signal), true
+		q.Signal = text.JSON(n.Signal)
+		d.asksByPrompt(q)
 		if q.Index == 0 {
 			d.leftState(q, n.Kept)
 		}
@@ -45,7 +46,16 @@ func (d *transition) unpolled(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, WaitsForFile) {
 		q = d.question(q.ID)
 		inFile(q, false, q.File.Drop)
-		q.Kind, q.File.Lost = questions.AskClarification, true
+		d.asksByPrompt(q)
+	}
+}
+
+// asksByPrompt has a question that no script polls for any more asked like any other: what was answered for all alike
+// is its answer, too.
+func (d *transition) asksByPrompt(q *Question) {
+	q.Kind, q.File.Lost = questions.AskClarification, true
+	if as := d.answeredLike(q); as != nil && q.State == checkpoints.QuestionOpen {
+		d.answerLike(q, as)
 	}
 }
 

@@ -56,6 +56,8 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"762099068-1-2-3-4-5-9-10-11-12-13":       "an agent that was stopped alone began again, and was not told what it had delegated",
 		"762014254-2-5-6-7-8-9-10-11-12-13":       "an unpacked approval counted clients that are gone",
 		"763003938-4-5-6-7-8-9-10-11-12-13":       "what a forked conversation had begun with counted as told to who asks the same in it",
+		"763033611-2-3-4-7-10-11-12-13":           "a script's question that became the agent's was asked, though all alike were answered",
+		"763034035-1-5-6-7-10-11-12-13":           "what a script took was lost with a later turn, in which its agent had reported",
 		"760139815-2-3-5-6-7-8-9-10-11-12-13":     "a subagent that waited for a command counted as at work, and its process kept its budget",
 	} {
 		t.Run(text, func(t *testing.T) {
