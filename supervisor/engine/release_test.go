@@ -73,9 +73,9 @@ func foldsToItsRecords(t *testing.T, database string, kinds map[string]bool) {
 	}
 }
 
-// isWorded reports whether it is a text that the program words itself, what an agent was told, the context of a
-// question whether a child may start or of one of an MCP server, or whether a command may run: the release before may
-// have put it in other words.
+// isWorded reports whether it is a text that the program words itself, what an agent was told or is to be told, the
+// context of a question whether a child may start or of one of an MCP server, or whether a command may run: the release
+// before may have put it in other words.
 func isWorded(p cmp.Path) bool {
 	key, ok := p.Last().(cmp.MapIndex)
 	if !ok {
@@ -83,7 +83,8 @@ func isWorded(p cmp.Path) bool {
 	}
 	switch key.Key().String() {
 	case "text":
-		return strings.Contains(p.GoString(), `"Deliveries"`) || ofKind(p, questions.AskCommand)
+		return strings.Contains(p.GoString(), `"Deliveries"`) || strings.Contains(p.GoString(), `"sayings"`) ||
+			ofKind(p, questions.AskCommand)
 	case "context":
 		return ofKind(p, questions.AskDelegation) || ofKind(p, questions.AskElicitation)
 	}
