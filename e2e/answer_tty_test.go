@@ -219,7 +219,7 @@ func TestWhatWasTypedOnTheBoardIsThereAfterIt(t *testing.T) {
 	p.keys("clear; claude-supervise resume --on-question ask "+run, "Enter")
 	p.sees(`Tab your draft(.*\n)*.*\? help$`)
 	p.keys("Tab", "Enter")
-	p.sees(`answered: a magic link`)
+	p.sees(`Answered: a magic link`)
 	w.must("wait", run)
 	w.written("auth.txt", "login by a magic link\n")
 }

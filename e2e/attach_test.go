@@ -64,7 +64,7 @@ func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 
 	// A message is written beside the question, and is none of its answers.
 	p.keys("Escape")
-	p.sees(`Esc: back to the question\n>$`)
+	p.sees(`Esc back to the question\n>$`)
 	p.keys("keep it simple", "Enter")
 	p.sees(`(?s)you: keep it simple\n.*The agent reads it now, in a turn of its own\..*❯ 2\) Sessions`)
 	p.sees(`(?s)the agent reads: keep it simple.*❯ 2\) Sessions`) // which the log says, and the agent's own words beside it
@@ -92,7 +92,7 @@ func TestAttachShowsARunAsksAsRunDoesAndTakesMessages(t *testing.T) {
 	p.keys("clear; "+attach, "Enter")
 	p.sees(`(?s)I need to know one thing\..*I still wait for the way of login\..*` + form + `.*\? help$`)
 	p.keys("2", "Enter")
-	p.sees(`(?s)Which way of login\?\n  answered: Sessions.*` + run +
+	p.sees(`(?s)Which way of login\?\n  Answered: Sessions.*` + run +
 		` succeeded: reported success \(.*\)\n\[exit 0\]\n\$$`)
 	w.written("auth.txt", "Sessions\n")
 }
@@ -136,7 +136,7 @@ func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *tes
 	waitFor(t, filepath.Join(w.Cwd, "started"))
 	p := w.sitInTmux()
 	p.keys("claude-supervise attach", "Enter")
-	p.sees(`\nrunning · type a message · Ctrl-D leaves\n>$`)
+	p.sees(`\n.+ · \d+s( · .*)? · type to write · Ctrl-C leaves\n>$`)
 	p.pastes("two lines\nare one message")
 	p.keys("Enter")
 	p.sees(`you: two lines\n.*are one message\n.*in the turn that is under way`)
@@ -145,7 +145,7 @@ func TestAttachTakesMessagesWhileNothingIsAskedAndKeepsOneBesideAQuestion(t *tes
 	noError(t, os.WriteFile(gate, []byte("go\n"), 0))
 	p.sees(`(?s)❯ 1\) JWT.*\? help$`)
 	w.must("answer", "2")
-	p.sees(`(?s)  answered by .*: Sessions.*Not sent: half a mess\n.*` + run + ` succeeded`)
+	p.sees(`(?s)  Answered by .*: Sessions.*Not sent: half a mess\n.*` + run + ` succeeded`)
 }
 
 // toldBeforeItAsks is told, whose agent is at work until the test lets it ask.

@@ -49,7 +49,7 @@ func TestTheBoardOnEachSizeOfTerminal(t *testing.T) {
 			{"list", []string{"Home"}, []string{"Home"}, `❯ \? (.*\n)+.*Enter answer`},
 			{"form", []string{"Enter"}, []string{"Escape"}, `Which way of login should(.*\n)+.*❯ 1\) JWT(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"log", []string{"Tab"}, []string{"Tab", "Tab", "Tab"}, `\[log\]`},
-			{"evidence", []string{"Down", "Enter"}, []string{"Escape"}, `Allow Edit: version.txt\?(.*\n)+.*1\) allow(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
+			{"evidence", []string{"Down", "Enter"}, []string{"Escape"}, `May it edit version.txt\?(.*\n)+.*1\) allow(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"help", []string{"?"}, []string{"Escape"}, `answers what is asked`},
 			{"past", []string{"e"}, []string{"e"}, `with tho`},
 			{"sure", []string{"s"}, []string{"n"}, `Stop .*, and what it started(.*\n)+.*y does it`},

@@ -203,7 +203,7 @@ Which way of login?
 	p.sees(`fg\n(.*\n)+❯ 2\) Sessions(.*\n)+.*\? help$`)
 	p.resizes("40", "10")
 	for row := range strings.SplitSeq(
-		p.sees(`(?s)^\? Login · question 1 of 5\n.*Which way of login\?\n.*❯ 2\) Sessions\n.*Enter · \? help$`), "\n") {
+		p.sees(`(?s)^\? Login · question 1 of 5\n.*Which way of login\?\n.*❯ 2\) Sessions\n.*Tab own words · \? help$`), "\n") {
 		if ansi.StringWidth(row) > 40 {
 			t.Errorf("wider than 40: %s", row)
 		}
@@ -214,15 +214,15 @@ Which way of login?
 		t.Errorf("a picture is left behind:\n%s", screen)
 	}
 	p.keys("jw")
-	p.sees(`/jw *\n❯ 1\) JWT`)
+	p.sees(`filter: jw *\n❯ 1\) JWT`)
 	p.keys("Enter")
-	p.sees(first + `\] Which way of login\?\n  answered: JWT\n`)
+	p.sees(first + `\] Which way of login\?\n  Answered: JWT\n`)
 
 	p.sees(`Which of them as well\?(.*\n)+❯ \[ \] 1\) metrics(.*\n)+.*\? help$`)
 	p.keys("Space", "Down", "Down", "Space")
 	p.sees(`\[x\] 1\) metrics\n  \[ \] 2\) traces\n❯ \[x\] 3\) profiles`)
 	p.keys("Enter")
-	p.sees(`answered: metrics, profiles\n`)
+	p.sees(`Answered: metrics, profiles\n`)
 
 	third := asked(p.sees(`question 3 of 5(.*\n)+❯(.*\n)+.*\? help$`))
 	p.pastes("one\ntwo\nthree")
@@ -235,10 +235,10 @@ Which way of login?
 		t.Errorf("the paste is kept as %v", q.Answer)
 	}
 	p.keys("maybe")
-	p.sees(`/maybe`)
+	p.sees(`filter: maybe`)
 	w.must("answer", asked(screen), "yes")
-	if screen := p.sees(`Shall it start\?\n  answered by .*claude-supervise answer.*: yes\n`); strings.Contains(screen,
-		"/maybe") {
+	if screen := p.sees(`Shall it start\?\n  Answered by .*claude-supervise answer.*: yes\n`); strings.Contains(screen,
+		"filter: maybe") {
 		t.Errorf("the form is left behind:\n%s", screen)
 	}
 
@@ -247,7 +247,7 @@ Which way of login?
 	p.keys("half an answ")
 	p.sees("❯ half an answ")
 	noError(t, syscall.Kill(w.ps().SupervisorPID, syscall.SIGTERM))
-	p.sees(`stays open. Answer it with: claude-supervise answer(.*\n)+  claude-supervise resume r-\w+\n\$$`)
+	p.sees(`with q-\w+ open; everything is saved(.*\n)+To continue, run: claude-supervise resume r-\w+\n\$$`)
 	p.sane("after a SIGTERM")
 	p.keys("echo here; cat", "Enter")
 	p.sees(`\nhere$`)
@@ -262,14 +262,14 @@ func TestAnAbleTerminalIsAskedNothing(t *testing.T) {
 	s := w.sit([]string{"ACCESSIBLE="}, "run", "--demo", "ask")
 	s.sees(`\? help`)
 	s.types("1\r")
-	s.sees("answered: JWT")
+	s.sees("Answered: JWT")
 	err := s.cmd.Wait()
 	<-s.gone
 	if err != nil {
 		t.Fatalf("%v\n%s", err, s.seen)
 	}
-	// Erase, go up, show and hide the cursor, mark pastes: a terminal replies to none of them.
-	known := regexp.MustCompile(`\x1b\[[0-9;]*[mKJA]|\x1b\[\?(25|2004)[hl]`)
+	// Erase, go up, show and hide the cursor, mark pastes, a title and a mark: a terminal replies to none of them.
+	known := regexp.MustCompile(`\x1b\]0;[a-z? -]*\x1b\\|\x1b\]9;4;[0-9;]*\x1b\\|\x1b\[2[23];2t|\x1b\[[0-9;]*[mKJA]|\x1b\[\?(25|2004)[hl]`)
 	if rest := known.ReplaceAllString(string(s.seen), ""); strings.Contains(rest, "\x1b") {
 		t.Errorf("%q", rest)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,10 +33,14 @@ type attached struct {
 	client   client.Client
 	prompter *terminal.Prompter // nil: nothing can be typed
 	first    bool               // nothing was seen yet; of the goroutine that looks
+	does     string             // what was done last; so is it
 	asked    chan struct{}      // closed once nothing is asked any more
+
+	mu   sync.Mutex
+	line terminal.Status // what is done now
 }
 
-func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attached, error) {
+func newAttached(r view.Reader, log view.RunLog, to string, plain, marks bool) (*attached, error) {
 	a := &attached{
 		reader: r, log: log, to: to, first: true, asked: make(chan struct{}),
 		printer: terminal.NewPrinter(os.Stdout, os.Stderr, terminal.Look{Plain: plain, Getenv: os.Getenv}),
@@ -49,6 +54,7 @@ func newAttached(r view.Reader, log view.RunLog, to string, plain bool) (*attach
 	}
 	a.prompter = terminal.NewPrompter(os.Stdin, a.printer, a.submit)
 	a.prompter.Keeps(terminal.Drafts{Folder: a.client.Dirs.RunDir})
+	a.prompter.Marks(marks)
 	a.prompter.Messages(terminal.Addressee{Run: log.Run, Agent: log.Agent}, func(ctx context.Context, text string) {
 		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), terminal.Who("attach"))
 	})
@@ -139,6 +145,7 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 		if a.prompter == nil {
 			return nil
 		}
+		go a.tick(asking)
 		a.prompter.Leaves(func() { leave(errLeft) })
 		if err := a.prompter.Run(asking); err != nil {
 			a.printer.Notice("Nothing can be typed here: " + err.Error())
@@ -192,14 +199,74 @@ func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 		return err
 	}
 	agent, is := s.Run.Agent(a.log.Agent)
+	a.live(s)
 	if a.prompter != nil {
 		a.prompter.Set(toAsk(ctx, a.client, views(s.Open)))
-		a.prompter.Hint(string(cmp.Or(agent.Status, s.Run.Status)) + " · type a message · Ctrl-D leaves")
 	}
 	if is && agent.ExitCode != nil {
 		return errOver
 	}
 	return nil
+}
+
+// live keeps the line above that for messages at what the run or the agent does now, or how it stands.
+func (a *attached) live(s view.Snapshot) {
+	for _, n := range s.News {
+		switch n.Type {
+		case supervisor.AgentStarted, supervisor.ResumedNow:
+			a.does = "starting"
+		case supervisor.Progress:
+			a.does = n.Text
+		case supervisor.TextSaid:
+			a.does = "thinking"
+		}
+	}
+	agents, status, since := s.Run.Agents, s.Run.Status, s.Run.StartedAt
+	if agent, is := s.Run.Agent(a.log.Agent); is {
+		agents, status, since = []view.AgentView{agent}, agent.Status, agent.Since
+	}
+	line := terminal.Status{Text: terminal.CleanLine(cmp.Or(a.does, string(status)), 200), Since: since}
+	for _, of := range agents {
+		line.Tokens += of.InputTokens + of.OutputTokens
+		line.CostUSD += of.CostUSD
+	}
+	line.Keys = keysMeanwhile
+	if works := status == "running" || status == "starting"; !works || !s.Run.GoesOn() {
+		line = terminal.Status{Text: string(status), Keys: keysMeanwhile} // which does not move
+	}
+	a.mu.Lock()
+	a.line = line
+	a.mu.Unlock()
+	a.hint(time.Now())
+}
+
+// hint shows the live line.
+func (a *attached) hint(now time.Time) {
+	a.mu.Lock()
+	line := a.line
+	a.mu.Unlock()
+	if a.prompter != nil {
+		a.prompter.Hint(line.Line(now, a.printer.Columns()-1))
+	}
+}
+
+// tick keeps the live line at the time, while it moves.
+func (a *attached) tick(ctx context.Context) {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case now := <-second.C:
+			a.mu.Lock()
+			moves := !a.line.Since.IsZero()
+			a.mu.Unlock()
+			if moves {
+				a.hint(now)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // ofAgent gives as much of a sight as is of the agent that is looked at.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/commands"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
@@ -161,7 +162,11 @@ func runAttach(cmd *cobra.Command, id string, plain *bool) error {
 	if err := setDisplay(cmd, run.Cwd); err != nil {
 		return err
 	}
-	a, err := newAttached(r, log, id, *plain)
+	own, err := request.OwnConfig()
+	if err != nil {
+		return err
+	}
+	a, err := newAttached(r, log, id, *plain, !own.Notify.Unmarked)
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,11 @@ func endingOfRun(out supervisor.Outcome) string {
 			return budgetEnding(out)
 		}
 	case supervisor.ExitInterrupted:
-		saved := "was interrupted; everything is saved"
+		saved := "was interrupted" + withOpen(out.Open()) + "; everything is saved"
 		if out.Run.Left == "" { // it did not come to that
 			saved = "was ended at once; what was saved before is kept"
 		}
-		return fmt.Sprintf("%s %s\nTo continue, run:\n  claude-supervise resume %s", id, saved, id)
+		return fmt.Sprintf("%s %s\nTo continue, run: claude-supervise resume %s", id, saved, id)
 	case supervisor.ExitPartial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
 	case supervisor.ExitStopped:
@@ -91,6 +91,22 @@ func endingOfRun(out supervisor.Outcome) string {
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text
+}
+
+// withOpen names the questions that stay open.
+func withOpen(open []*supervisor.Question) string {
+	var ids []string
+	for i, q := range open {
+		if i == maxEnding {
+			ids = append(ids, fmt.Sprintf("%d more", len(open)-i))
+			break
+		}
+		ids = append(ids, q.ID)
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(ids, ", ") + " open"
 }
 
 // foreignID is the id under which a command's report was ignored, as a word of a shell, "ID" where it is none; "" if no

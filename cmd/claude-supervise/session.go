@@ -67,6 +67,7 @@ func newSession(f request.Session) (*session, error) {
 	s.asks = !f.Aside && terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
 	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
 	s.prompter.Keeps(terminal.Drafts{Folder: s.Dirs.RunDir})
+	s.prompter.EndsSilently() // the run's last words name them
 	return s, nil
 }
 
@@ -215,6 +216,7 @@ func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.L
 	if p.Config, err = request.OwnConfig(); err != nil {
 		return nil, err
 	}
+	s.prompter.Marks(!p.Config.Notify.Unmarked)
 	if cwd != "" { // else the run is not there, which is told soon
 		if _, err := p.Config.For(cwd); err != nil {
 			return nil, exitcode.UsageError{Err: err}
@@ -222,6 +224,9 @@ func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.L
 	}
 	return notices.Open(p)
 }
+
+// slowLeaving is how long leaving takes until it is said that it does.
+const slowLeaving = time.Second
 
 // listen turns the system's signals into wishes to leave, until ctx ends.
 func (s *session) listen(ctx context.Context, leave chan<- string) {
@@ -244,8 +249,10 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 			}
 			select {
 			case leave <- sig.String():
-				if !told {
-					s.printer.Notice("Leaving: saving the state, questions stay open. Ctrl-C again ends at once.")
+				if !told { // most have left by then
+					time.AfterFunc(slowLeaving, func() {
+						s.printer.Notice("Leaving: saving the state, questions stay open. Ctrl-C again ends at once.")
+					})
 				}
 				told = true
 			case <-ctx.Done():

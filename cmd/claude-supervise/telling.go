@@ -119,6 +119,8 @@ func (s *session) tell(n supervisor.Notification) {
 	case text == "":
 	case n.Trouble:
 		s.printer.Notice("! " + text)
+	case n.Type == supervisor.ParkedNow: // beside its question, which is open
+		s.printer.Above(text)
 	default:
 		s.printer.Progress(text)
 	}
@@ -169,7 +171,7 @@ func inWords(n supervisor.Notification) string {
 		}
 		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, asking.Gone(view.View(n.Question)))
 	case supervisor.ParkedNow:
-		return "parked; no process is running · " + n.Text
+		return "parked, costs nothing while it waits · " + n.Text
 	case supervisor.LimitedNow:
 		return limited(n)
 	case supervisor.Reported:
@@ -235,6 +237,9 @@ type spending struct {
 	costUSD float64
 }
 
+// keysMeanwhile says what can be typed while agents work.
+const keysMeanwhile = "type to write · Ctrl-C leaves"
+
 // follow keeps the status line at what the agents do now.
 func (s *session) follow(n supervisor.Notification) {
 	line := &s.working.line
@@ -269,8 +274,11 @@ func (s *session) follow(n supervisor.Notification) {
 		line.CostUSD += now.costUSD - before.costUSD
 	}
 	shown := *line
-	if shown.Text == "" {
+	switch {
+	case shown.Text == "":
 		shown.Tokens, shown.CostUSD = 0, 0
+	case s.asks:
+		shown.Keys = keysMeanwhile
 	}
 	s.printer.Status(shown)
 }

@@ -62,11 +62,21 @@ func Gone(q view.QuestionView) string {
 	case q.Answer == nil:
 		return "withdrawn: nobody waits for its answer now"
 	case q.Skipped:
-		return "skipped by " + q.AnsweredBy
+		return "skipped " + by(q)
 	case q.Declined:
-		return strings.TrimSuffix(fmt.Sprintf("declined by %s: %s", q.AnsweredBy, *q.Answer), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("declined %s: %s", by(q), *q.Answer), ": ")
 	}
-	return fmt.Sprintf("answered by %s: %s", q.AnsweredBy, *q.Answer)
+	return fmt.Sprintf("answered %s: %s", by(q), *q.Answer)
+}
+
+// by says who has answered a question: on which terminal, or by which command. The number of a process says nothing
+// once that is gone.
+func by(q view.QuestionView) string {
+	if on, is := strings.CutPrefix(q.AnsweredBy, terminal.OnTerminal); is {
+		return "in another terminal (" + on + ")"
+	}
+	who, _, _ := strings.Cut(q.AnsweredBy, ", process ")
+	return "by " + who
 }
 
 // TellFileProblems says which question files cannot be read, and that none can. It keeps no question of a run from

@@ -48,7 +48,7 @@ func TestQuestionsAreAnsweredOneAfterTheOther(t *testing.T) {
 	d.press("2") // within the grace
 	d.press("enter")
 	d.did()
-	d.shows("What about q-1?", "reading…", "1 more wait")
+	d.shows("What about q-1?", "a moment…", "1 more wait")
 	d.types("2", "enter")
 	d.did("answer q-1 Green")
 	d.shows("What about q-2?")
@@ -344,7 +344,7 @@ func TestAClickSelectsAndTheWheelScrolls(t *testing.T) {
 	d.shows("❯ running       2h    $1.50  r-one")
 	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
 	d.Update(terminal.Mouse{X: 5, Y: 1}, d.at)
-	d.shows("reading…", "What about q-1?")
+	d.shows("a moment…", "What about q-1?")
 	for _, size := range [][2]int{{80, 24}, {140, 40}} { // the form alone, and beside the list
 		d.ready()
 		rows := strings.Split(ansi.Strip(d.screen(size[0], size[1])), "\n")

@@ -97,6 +97,7 @@ type Notify struct {
 	Command     string              // as --notify takes it
 	Receivers   map[string]Receiver // by the names of notify.Networks
 	Permissions bool                // a button on the phone may permit
+	Unmarked    bool                // the terminal's title and mark say nothing of questions
 }
 
 // A Receiver is where notices are sent.
@@ -217,6 +218,9 @@ func (c Config) Others() []Default {
 	}
 	if c.Notify.Permissions {
 		all = append(all, Default{Flag: "notify.permissions", Value: "true", From: "config.yaml"})
+	}
+	if c.Notify.Unmarked {
+		all = append(all, Default{Flag: "notify.terminal", Value: "false", From: "config.yaml"})
 	}
 	return all
 }

@@ -91,6 +91,7 @@ notify:
   ntfy: {url: "https://ntfy.sh/topic", token_file: ~/.ntfy}
   webhook: {url: "http://localhost:80/x", secret_file: /key}
   permissions: true
+  terminal: false
 `)
 	c, err := Load(env)
 	if err != nil {
@@ -101,7 +102,7 @@ notify:
 	if diff := cmp.Diff(serve, c.Serve); diff != "" {
 		t.Error(diff)
 	}
-	notify := Notify{Command: "notify-me", Permissions: true, Receivers: map[string]Receiver{
+	notify := Notify{Command: "notify-me", Permissions: true, Unmarked: true, Receivers: map[string]Receiver{
 		"ntfy": {"https://ntfy.sh/topic", dir + "/.ntfy"}, "webhook": {"http://localhost:80/x", "/key"}}}
 	if diff := cmp.Diff(notify, c.Notify); diff != "" {
 		t.Error(diff)

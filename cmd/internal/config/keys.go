@@ -196,6 +196,7 @@ func (r *reader) notify(name string, n *yaml.Node) {
 	keys := map[string]func(string, *yaml.Node){
 		"command":     func(name string, n *yaml.Node) { to.Command = r.Line(name, n) },
 		"permissions": func(name string, n *yaml.Node) { to.Permissions = r.Truth(name, n) },
+		"terminal":    func(name string, n *yaml.Node) { to.Unmarked = !r.Truth(name, n) },
 	}
 	for _, of := range notify.Networks {
 		keys[of.Name] = func(name string, n *yaml.Node) {

@@ -59,6 +59,9 @@ type promptState struct {
 	left     func()                        // Ctrl-D leaves by it; nil: it only ends asking
 	paused   bool                          // the person ended asking with Ctrl-D; Enter begins again
 	deaf     bool                          // nothing can be read any more
+	silent   bool                          // what stays open in the end is told by others
+	marks    bool                          // the terminal may be marked; see Marks
+	marked   bool                          // and is
 }
 
 type answer struct {
@@ -402,6 +405,9 @@ func (a *promptState) send(ctx context.Context, r Reply, said string) {
 func (a *promptState) record(q Question, what string) string {
 	if a.styles == nil {
 		return a.wrap(fmt.Sprintf("[%s] %s", name(q), what))
+	}
+	if c := what[0]; 'a' <= c && c <= 'z' {
+		what = strings.ToUpper(what[:1]) + what[1:]
 	}
 	return a.wrap(fmt.Sprintf("[%s] %s", name(q), CleanLine(q.Text, 200))) + wrap(what, "  ", a.out.Columns()) + "\n"
 }

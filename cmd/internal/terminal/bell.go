@@ -5,7 +5,5 @@ func (p *Printer) Bell() {
 	if p.err.terminal == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.enqueue(piece{prompted, "\a"})
+	p.aside("\a")
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,17 +23,23 @@ const (
 // marked where the question is multi-select. It is huh's list: of its keys only those of keyMap reach it, and what it
 // wants to be done later (a blinking cursor, which would wake a program that waits for days) is not done.
 type choices struct {
-	q        Question
-	keys     []string          // what selects each option, as Keys gives them
-	labels   []questions.Label // what is typed is looked for in them, at every key
-	none     bool              // nothing is selected
-	own      bool              // the last row is for own words
-	field    list
-	picked   []int  // of a multi-select, what is marked
-	filter   string // what was typed to filter
-	keyed    string // the keys that options were selected or marked by, while nothing else came: words may begin so
-	height   int    // rows of all options
-	width    int
+	q       Question
+	keys    []string          // what selects each option, as Keys gives them
+	labels  []questions.Label // what is typed is looked for in them, at every key
+	none    bool              // nothing is selected
+	own     bool              // the last row is for own words
+	field   list
+	picked  []int  // of a multi-select, what is marked
+	filter  string // what was typed to filter
+	keyed   string // the keys that options were selected or marked by, while nothing else came: words may begin so
+	height  int    // rows of all options
+	width   int
+	brief   bool // they stand without descriptions
+	counted bool // the last row that is seen says how many are not
+	wide    struct {
+		width, rows int
+		filter      string
+	} // rows of all options with descriptions, as last reckoned
 	filtered bool // the list is in its filtering state
 	listing  bool // it is listed anew for what was typed
 }
@@ -94,22 +101,21 @@ func (c *choices) named(answer string) []int {
 	return picked
 }
 
-// lay fits the list to a width, and tells how many rows it has without a limit.
-func (c *choices) lay(width int) int {
-	if width == c.width {
+// lay fits the list to a width, with or without descriptions, and tells how many rows it has without a limit.
+func (c *choices) lay(width int, brief bool) int {
+	if width == c.width && brief == c.brief {
 		return c.rows()
 	}
-	c.width, c.height = width, 0
-	gutter := c.gutter()
+	c.width, c.brief, c.height = width, brief, 0
 	var options []huh.Option[int]
 	for _, i := range c.listed() {
-		text := optionText(c.q.Options[i], c.keys[i], width-gutter-1)
+		text := c.text(i)
 		c.height += 1 + strings.Count(text, "\n")
 		options = append(options, huh.NewOption(text, i).Selected(slices.Contains(c.picked, i)))
 	}
 	if c.own {
 		c.height++
-		options = append(options, huh.NewOption(CleanLine("In your own words …", width-gutter), ownWords))
+		options = append(options, huh.NewOption(c.ownRow(), ownWords))
 	}
 	switch field := c.field.(type) {
 	case *huh.Select[int]:
@@ -125,6 +131,32 @@ func (c *choices) lay(width int) int {
 	}
 	return c.rows()
 }
+
+// described is how many rows the list has at a width, with descriptions.
+func (c *choices) described(width int) int {
+	if c.wide.width != width || c.wide.filter != c.filter {
+		as := choices{q: c.q, keys: c.keys, labels: c.labels, picked: c.picked, filter: c.filter, width: width}
+		c.wide.width, c.wide.filter, c.wide.rows = width, c.filter, 0
+		if c.own {
+			c.wide.rows++
+		}
+		for _, i := range as.listed() {
+			c.wide.rows += 1 + strings.Count(as.text(i), "\n")
+		}
+	}
+	return c.wide.rows
+}
+
+// text is an option as it stands in the list.
+func (c *choices) text(at int) string {
+	o := c.q.Options[at]
+	if c.brief {
+		o.Description = ""
+	}
+	return optionText(o, c.keys[at], c.width-c.gutter()-1)
+}
+
+func (c *choices) ownRow() string { return CleanLine("In your own words …", c.width-c.gutter()) }
 
 // gutter is how many cells stand before an option: the cursor, and the box of what can be marked.
 func (c *choices) gutter() int {
@@ -166,7 +198,7 @@ func (c *choices) relist() {
 	}
 	width := c.width
 	c.width, c.listing = -1, true
-	c.lay(width)
+	c.lay(width, c.brief)
 	c.listing = false
 }
 
@@ -199,8 +231,24 @@ func optionText(o Option, key string, width int) string {
 	return text
 }
 
-// view gives at most height rows of the list, those around the one that the cursor is on.
+// view gives at most height rows of the list, those around the one that the cursor is on. Where that is not all, the
+// last says how many options are not seen.
 func (c *choices) view(height int) []string {
+	c.counted = false
+	if c.rows() <= height || height < 3 {
+		return c.around(height)
+	}
+	all, seen := c.firsts(c.around(c.rows())), []int(nil)
+	rows := c.around(height - 1)
+	if seen = c.firsts(rows); len(seen) == 0 || len(seen) == len(all) {
+		return c.around(height)
+	}
+	c.counted = true
+	above := slices.Index(all, seen[0])
+	return append(rows, fmt.Sprintf("  … %d above · %d below", above, len(all)-above-len(seen)))
+}
+
+func (c *choices) around(height int) []string {
 	// The title is where huh shows what is typed.
 	title := ""
 	if c.filter != "" {
@@ -216,6 +264,9 @@ func (c *choices) view(height int) []string {
 	c.field.View()                    // tells the list what it is to scroll in,
 	c.field.Update(tea.KeyPressMsg{}) // and a key that is none makes it scroll to its cursor
 	rows := strings.Split(c.field.View(), "\n")
+	if c.filter != "" {
+		rows[0] = ansi.Truncate(strings.Replace(rows[0], "/", "filter: ", 1), c.width, "") // it is filled up
+	}
 	for i, row := range rows {
 		rows[i] = trimRight(row)
 	}

@@ -6,26 +6,33 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// optionAt gives the option, or ownWords, to which the last of some rows of the list belongs. An option's first row
-// begins with its key right behind the gutter; those of its description are indented.
+// optionAt gives the option, or ownWords, to which the last of some rows of the list belongs.
 func (c *choices) optionAt(rows []string) (at int, is bool) {
+	if firsts := c.firsts(rows); len(firsts) > 0 {
+		return firsts[len(firsts)-1], true
+	}
+	return 0, false
+}
+
+// firsts gives the options, and ownWords, whose first row is among some of the list. It begins with the option's key
+// right behind the gutter; those of its description are indented.
+func (c *choices) firsts(rows []string) (seen []int) {
 	gutter := c.gutter()
 	firsts := map[string]int{}
 	if c.own {
-		firsts[CleanLine("In your own words …", c.width-gutter)] = ownWords
+		firsts[c.ownRow()] = ownWords
 	}
 	for _, i := range c.listed() {
-		first, _, _ := strings.Cut(optionText(c.q.Options[i], c.keys[i], c.width-gutter-1), "\n")
+		first, _, _ := strings.Cut(c.text(i), "\n")
 		firsts[strings.TrimRight(first, " ")] = i
 	}
-	for len(rows) > 0 {
-		last := ansi.TruncateLeft(ansi.Strip(rows[len(rows)-1]), gutter, "")
-		if at, is := firsts[strings.TrimRight(last, " ")]; is {
-			return at, true
+	for _, row := range rows {
+		row = ansi.TruncateLeft(ansi.Strip(row), gutter, "")
+		if at, is := firsts[strings.TrimRight(row, " ")]; is {
+			seen = append(seen, at)
 		}
-		rows = rows[:len(rows)-1]
 	}
-	return 0, false
+	return seen
 }
 
 // click does for an option what its key does, and puts the cursor on the row for own words.

@@ -26,7 +26,7 @@ func TestAClickSelectsTheOptionOfItsRow(t *testing.T) {
 			clicked, selected, above := 0, map[int]bool{}, noOption
 			for row := range 23 {
 				f := NewForm(q, "", true, Drafts{})
-				f.form.choices.lay(80)
+				f.form.choices.lay(80, false)
 				f.form.choices.goTo(cursor)
 				before := f.Rows(80, 23, Around{}, when)
 				if row >= len(before) {

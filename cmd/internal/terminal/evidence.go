@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -25,7 +26,7 @@ func (q Question) Seen(s string) string {
 func (q Question) rows(s, indent string, width int) []string {
 	s = strings.Trim(q.Seen(s), "\n")
 	if q.Evidence() {
-		return strings.Split(wrapEvidence(s, indent, width), "\n")
+		return strings.Split(wrapEvidence(s, indent, width, questions.KindOf(q.Kind).Hands), "\n")
 	}
 	return strings.Split(wrap(s, indent, width), "\n")
 }
@@ -35,8 +36,9 @@ func (q Question) rows(s, indent string, width int) []string {
 const wrapMark = "↳ "
 
 // wrapEvidence breaks each line where the row is full, so that no space is lost, and marks where one goes on: a long
-// line cannot pass for several, nor what it holds for a line of its own.
-func wrapEvidence(s, indent string, width int) string {
+// line cannot pass for several, nor what it holds for a line of its own. With words it breaks behind the last space of
+// a row, where there is one in its second half.
+func wrapEvidence(s, indent string, width int, words bool) string {
 	room := max(width-len(indent), 10)
 	var b strings.Builder
 	for i, line := range strings.Split(s, "\n") {
@@ -53,9 +55,40 @@ func wrapEvidence(s, indent string, width int) string {
 			if row == "" { // a character wider than the row
 				row = line
 			}
+			if space := strings.LastIndexByte(row, ' '); words && len(row) < len(line) && 2*space > len(row) {
+				row = row[:space+1]
+			}
 			b.WriteString(indent + mark + row)
 			line = line[len(row):]
 		}
 	}
 	return b.String()
+}
+
+// change lays the evidence of a call out as rows does. Lines of a diff have their looks, and first is the row at which
+// what is changed begins; 0 if no line is. No other line of such evidence begins as those do (package permission).
+func (q Question) change(s, indent string, width int, looks *styles) (rows []string, first int) {
+	found := false
+	for line := range strings.SplitSeq(strings.Trim(q.Seen(s), "\n"), "\n") {
+		look, changed := ansi.Style(nil), false
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "+"):
+			look, changed = looks.added, true
+		case strings.HasPrefix(line, "-"):
+			look, changed = looks.removed, true
+		case strings.HasPrefix(line, "@"):
+			look = looks.hunk
+		}
+		if changed && !found {
+			first, found = len(rows), true
+		}
+		for row := range strings.SplitSeq(wrapEvidence(line, indent, width, false), "\n") {
+			if len(look) > 0 {
+				row = look.Styled(row)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, first
 }

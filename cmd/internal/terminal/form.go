@@ -44,17 +44,21 @@ type form struct {
 	seen    bool // it is only shown, and has no keys
 	scroll  int  // rows of the text above the first that is shown
 	most    int  // what scroll may be at the most, as last shown
+	begun   bool // it was scrolled to what is changed
+	judged  bool // of the evidence as much was on the terminal as a decision needs
 
 	inputAt, inputEnd int // the rows of the input, as last shown
 
 	wide          int // what text and details are laid out for
 	text, details []string
+	change        int // the row of details at which what is changed begins
 	previewed     laidOut
 }
 
 // laidOut is the preview of an option as it was last laid out: it can be long, and is drawn at every key.
 type laidOut struct {
 	option, width int
+	brief         bool
 	rows          []string // nil: none was laid out
 }
 
@@ -196,12 +200,31 @@ func (f *form) press(msg tea.Msg) act {
 		if what, ok := f.command(msg); ok {
 			return what
 		}
+		what := f.inWords
 		if f.writing == nothing {
-			return f.inList(msg)
+			what = f.inList
 		}
-		return f.inWords(msg)
+		return f.unlessUnseen(what(msg))
 	}
 	return act{}
+}
+
+// unlessUnseen is what a key has led to, unless that permits something of which nothing was on the terminal.
+func (f *form) unlessUnseen(what act) act {
+	if f.judged || !questions.KindOf(f.q.Kind).Ruled || len(f.details) == 0 {
+		return what
+	}
+	meant := what.picked
+	if said := strings.Fields(what.text); what.kind == choose && len(said) > 0 {
+		meant = f.q.Readings(strings.TrimRight(said[0], ":,;"))
+	}
+	if slices.ContainsFunc(meant, func(at int) bool {
+		return strings.HasPrefix(questions.Fold(f.q.Options[at].Label), "allow")
+	}) {
+		f.note = "This terminal is too low to show what would be allowed. Make it higher, then press Enter."
+		return act{}
+	}
+	return what
 }
 
 // command does what a key asks for that is no part of an answer: all but Ctrl-D and the scrolling need an empty field.

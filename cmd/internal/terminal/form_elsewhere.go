@@ -88,7 +88,8 @@ func (f *Form) Rows(columns, height int, around Around, now time.Time) []string 
 func (f *Form) Click(row int) {
 	row += f.cut
 	form := f.form
-	if f.grace.on() || form.writing != nothing || row < form.inputAt || row >= form.inputEnd {
+	if f.grace.on() || form.writing != nothing || row < form.inputAt || row >= form.inputEnd ||
+		form.choices.counted && row == form.inputEnd-1 {
 		return
 	}
 	if at, is := form.choices.optionAt(f.rows[form.inputAt : row+1]); is {

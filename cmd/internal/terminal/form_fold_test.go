@@ -63,7 +63,8 @@ func seenAbove(t *testing.T, q Question, columns, height int) {
 			!strings.Contains(all, f.note[:min(len(f.note), 20)]) {
 			t.Fatalf("at step %d, with the cursor on %d, it shows\n%s", i, at, all)
 		}
-		scrolls := f.most > 0 && (strings.Contains(all, "rows below · PgDn") || strings.Contains(all, "rows above · PgUp"))
+		scrolls := f.most > 0 && (strings.Contains(all, "below · PgDn") || strings.Contains(all, "rows above · PgUp") ||
+			strings.Contains(all, " above · ") && strings.Contains(all, "below · PgUp PgDn"))
 		if q.Context != "" && !scrolls {
 			t.Fatalf("the evidence does not scroll:\n%s", all)
 		}

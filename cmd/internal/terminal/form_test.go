@@ -2,11 +2,13 @@ package terminal
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 )
@@ -284,12 +286,91 @@ What about q-1?
 for Explore: find the tests, depth 2
 What about q-1?
 ❯ 1) PostgreSQL
-     a server beside the tests
   2) SQLite
   3) MySQL
+  In your own words …
 Enter · ? help
 `, seen(f, 40, 8, 2)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What is changed comes first, in its looks, and what is not seen is said on both sides.
+func TestOfAChangeTheChangedLinesComeFirst(t *testing.T) {
+	lines := []string{"file: /app/main.go", "--- main.go", "+++ main.go", "@@ -1,30 +1,31 @@"}
+	for i := range 25 {
+		lines = append(lines, fmt.Sprintf(" line %d", i))
+	}
+	lines = append(lines, "-was", "+is "+strings.Repeat("x", 90))
+	q := changed(permission(), func(q *Question) {
+		q.Text, q.Context = "Allow Edit: main.go?", strings.Join(append(lines, lines[4:24]...), "\n")
+		for i := range q.Options {
+			q.Options[i].Description = "what that does"
+		}
+	})
+	f := newForm(q, false, "", newStyles(true))
+	got := strings.Join(f.view(80, 23, 0, when), "\n")
+	if !strings.Contains(got, "\x1b[31m  -was\x1b[m\n\x1b[32m  +is xx") || !strings.Contains(got, "\x1b[32m  ↳ xx") {
+		t.Errorf("a change looks like\n%s", got)
+	}
+	rows := strings.Split(ansi.Strip(got), "\n")
+	at := slices.Index(rows, "  -was")
+	if at < 0 || rows[at-1] != "Allow Edit: main.go?" || !slices.Contains(rows, "  … 29 above · 9 rows below · PgUp PgDn") {
+		t.Errorf("the changed lines do not come first, or it is not said what is cut:\n%s", strings.Join(rows, "\n"))
+	}
+	if strings.Contains(got, "what that does") {
+		t.Errorf("descriptions take rows from the evidence:\n%s", got)
+	}
+	if got := typeInto(f, "1", "\r"); got.kind != pick {
+		t.Errorf("what was on the terminal cannot be allowed: %+v, %s", got, f.note)
+	}
+}
+
+// What a terminal has no row for cannot be allowed on it, but denied.
+func TestWhatWasNotOnTheTerminalIsNotAllowed(t *testing.T) {
+	q := changed(permission(), func(q *Question) { q.Context = "+ line\n+ line\n+ line" })
+	for _, keys := range [][]string{{"1", "\r"}, {"allow", "\r"}, {"allow-run", "\r"}} {
+		f := newForm(q, false, "", newStyles(false))
+		for _, key := range keys {
+			var k keyboard
+			f.view(40, 5, 0, when)
+			for _, msg := range append(k.take([]byte(key)), k.settle()...) {
+				if what := f.press(msg); what.kind != stay {
+					t.Errorf("%q leads to %+v", keys, what)
+				}
+			}
+		}
+		if !strings.Contains(f.note, "too low") {
+			t.Errorf("%q: it says %q", keys, f.note)
+		}
+		if got := typeInto(f, "\r"); got.kind != pick || got.picked[0] > 1 { // on a higher one
+			t.Errorf("%q on a higher terminal leads to %+v, %s", keys, got, f.note)
+		}
+	}
+	f := newForm(q, false, "", newStyles(false))
+	f.view(40, 5, 0, when)
+	for _, key := range []rune{'3', tea.KeyEnter} {
+		f.press(tea.KeyPressMsg{Code: key, Text: strings.Trim(string(key), "\r")})
+	}
+	if f.writing != reasons {
+		t.Errorf("it cannot be denied: %s", f.note)
+	}
+}
+
+// Of options that do not fit it is said how many are above and below.
+func TestOptionsThatAreNotSeenAreCounted(t *testing.T) {
+	ten := question("q-1", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+	ten.Context = strings.Repeat("There is much to read.\n", 30)
+	f := newForm(ten, false, "", newStyles(false))
+	if got := seen(f, 80, 15, 0); !strings.Contains(got, "  … 0 above · ") || strings.Contains(got, "10) ten") {
+		t.Errorf("at first\n%s", got)
+	}
+	for range 5 {
+		typeInto(f, down)
+	}
+	if got := seen(f, 80, 12, 0); !regexp.MustCompile(`… [1-9] above · [1-9] below\n`).MatchString(got) ||
+		!strings.Contains(got, "❯ 6) six") {
+		t.Errorf("in the middle\n%s", got)
 	}
 }
 
@@ -440,7 +521,7 @@ func TestTheKeysOfAFormBreakBetweenThem(t *testing.T) {
 	f := &form{writing: ownAnswer, canGoBack: true, canPutOff: true}
 	for width := narrowestForm; width <= 80; width++ {
 		rows := strings.Split(f.keys(width), "\n")
-		if got := strings.Join(rows, " · "); got != "Enter sends · Alt+Enter new line · < back · > next · ? help" {
+		if got := strings.Join(rows, " · "); got != "Enter sends · Alt-Enter new line · < back · > next · ? help" {
 			t.Fatalf("in %d cells the keys are %q", width, rows)
 		}
 		for _, row := range rows {

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
 )
 
 // narrowestForm is the width below which a form is not laid out any more, but cut.
@@ -29,9 +30,12 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 		rows := append(head, strings.Split(strings.TrimRight(f.helpText(width), "\n"), "\n")...)
 		return rows[:min(len(rows), height)]
 	}
-	want := f.wants(width)
-	question, details, preview := f.question(width)
 	note, foot := f.paint(f.styles.alarm, f.note, width), f.paint(f.styles.faint, f.keys(width), width)
+	want := f.wants(width, func(want int) bool {
+		question, details, _ := f.question(width)
+		return len(head)+len(question)+len(details)+want+len(note)+len(foot)+4 <= height
+	})
+	question, details, preview := f.question(width)
 
 	room := height
 	take := func(want int) int { // rows that are given away
@@ -44,18 +48,23 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	asked := take(1)
 	titled := take(1)
 	hinted := take(min(len(foot), 1))
+	shown := 0
+	if questions.KindOf(f.q.Kind).Ruled {
+		shown = take(min(len(details), 2))
+	}
 	asked += take(min(len(question), 4) - asked)
 	input += take(min(want, height/2) - input)
 	if height < lowForm { // who asks, and no evidence of which not a row is seen
 		titled += take(len(head) - titled)
 	}
-	shown := take(min(len(details)+len(question)-asked, 3))
+	shown += take(min(len(details)+len(question)-asked, 3) - shown)
 	titled += take(len(head) - titled)
 	hinted += take(len(foot) - hinted)
 	if len(question)-asked <= room+shown {
 		asked += take(len(question) - asked)
 	}
 	// what of the question has no room is scrolled with what else is to be read
+	change := len(question) - asked + f.change
 	details = slices.Concat(question[asked:], details)
 	shown += take(min(len(details)-shown, room/2))
 	input += take(want - input)
@@ -65,7 +74,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 
 	rows := append(air(), head[:titled]...)
 	rows = append(append(rows, air()...), question[:asked]...)
-	rows = append(rows, f.scrolled(details, shown)...)
+	rows = append(rows, f.scrolled(details, shown, change)...)
 	rows = append(rows, air()...)
 	f.inputAt = len(rows)
 	rows = append(rows, f.input(width, input)...)
@@ -101,15 +110,7 @@ func (f *form) paint(look lipgloss.Style, text string, width int) []string {
 // head says what sort of question this is, who asks, how many there are, and where it can be answered too.
 func (f *form) head(width, more int, now time.Time) []string {
 	q := f.q
-	title := CleanLine(q.Header, 60)
-	switch {
-	case title != "":
-	case q.Kind != "" && q.Kind != "clarification":
-		title = CleanLine(string(q.Kind), 20)
-	default:
-		title = "Question"
-	}
-	parts := []string{title}
+	parts := []string{heading(q)}
 	if q.Of > 1 {
 		parts = append(parts, fmt.Sprintf("question %d of %d", q.Index+1, q.Of))
 	}
@@ -134,12 +135,17 @@ func (f *form) head(width, more int, now time.Time) []string {
 func (f *form) question(width int) (text, details, preview []string) {
 	if f.wide != width { // a diff can be long, and is not laid out for every key
 		f.wide, f.details = width, nil
-		f.text = f.q.rows(f.q.Text, "", width)
+		f.text = f.q.rows(asks(f.q), "", width)
 		for i, row := range f.text {
 			f.text[i] = f.styles.title.Render(row)
 		}
-		if strings.TrimSpace(f.q.Seen(f.q.Context)) != "" {
-			f.details = f.q.rows(f.q.Context, "  ", width)
+		switch {
+		case strings.TrimSpace(f.q.Seen(f.q.Context)) == "":
+		case questions.KindOf(f.q.Kind).Ruled:
+			f.details, f.change = f.q.change(f.q.Context, "  ", width, f.styles)
+		default:
+			context, _ := checklist(f.q)
+			f.details = f.q.rows(context, "  ", width)
 		}
 		if rule := f.q.Rule(); rule != "" && f.q.Validate != "yes_no" {
 			f.details = append(f.details, f.paint(f.styles.faint, "The answer is "+rule+".", width)...)
@@ -153,18 +159,27 @@ func (f *form) question(width int) (text, details, preview []string) {
 }
 
 // scrolled gives as many of the rows as there is room for, from where the person has scrolled to, and says what is not
-// seen.
-func (f *form) scrolled(rows []string, room int) []string {
-	if len(rows) <= room || room == 0 {
+// seen on both sides. At first that is from the row at which what is changed begins.
+func (f *form) scrolled(rows []string, room, change int) []string {
+	if len(rows) <= room || room < 2 {
 		f.scroll, f.most = 0, 0
+		f.judged = f.judged || len(rows) <= room
 		return rows[:min(len(rows), room)]
 	}
 	f.most = len(rows) - (room - 1)
+	if !f.begun {
+		f.begun, f.scroll = true, change
+	}
 	f.scroll = min(f.scroll, f.most)
 	end := f.scroll + room - 1
-	left := fmt.Sprintf("  … %d rows below · PgDn", len(rows)-end)
-	if end == len(rows) {
-		left = fmt.Sprintf("  … %d rows above · PgUp", f.scroll)
+	f.judged = f.judged || end > change
+	above, below := text.Plural(f.scroll, "row", "rows"), text.Plural(len(rows)-end, "row", "rows")
+	left := fmt.Sprintf("  … %d above · %s below · PgUp PgDn", f.scroll, below)
+	switch {
+	case f.scroll == 0:
+		left = fmt.Sprintf("  … %s below · PgDn", below)
+	case end == len(rows):
+		left = fmt.Sprintf("  … %s above · PgUp", above)
 	}
 	return append(rows[f.scroll:end:end], f.styles.faint.Render(left))
 }
@@ -178,15 +193,16 @@ func (f *form) preview(width int) []string {
 	if !ok || at < 0 {
 		return nil
 	}
-	if last := f.previewed; last.rows == nil || last.option != at || last.width != width {
-		f.previewed = laidOut{at, width, f.layPreview(f.choices.q.Options[at], width)}
+	if last := f.previewed; last.rows == nil || last.option != at || last.width != width || last.brief != f.choices.brief {
+		f.previewed = laidOut{at, width, f.choices.brief, f.layPreview(f.choices.q.Options[at], width)}
 	}
 	return f.previewed.rows
 }
 
 func (f *form) layPreview(option Option, width int) []string {
 	text := strings.Trim(Clean(option.Preview), "\n")
-	if strings.Contains(optionText(option, "", width-2), "\n  …") { // not all of it stands in the list
+	// not all of it stands in the list
+	if f.choices.brief || strings.Contains(optionText(option, "", width-2), "\n  …") {
 		text = strings.TrimRight(CleanLine(option.Description, 0)+"\n"+text, "\n")
 	}
 	if strings.TrimSpace(text) == "" {
@@ -203,10 +219,12 @@ func (f *form) layPreview(option Option, width int) []string {
 	return rows
 }
 
-// wants is how many rows the input would take.
-func (f *form) wants(width int) int {
+// wants is how many rows the input would take. Where they do not fit, options stand without their descriptions: what
+// the cursor is on is described below the list.
+func (f *form) wants(width int, fits func(want int) bool) int {
 	if f.writing == nothing {
-		rows := f.choices.lay(width)
+		// what is typed is looked for in descriptions, too
+		rows := f.choices.lay(width, f.choices.filter == "" && !fits(f.choices.described(width)))
 		if _, ok := f.choices.hovered(); !ok {
 			rows = 2
 		}
@@ -280,11 +298,11 @@ func (f *form) keys(width int) string {
 	case f.seen:
 		return ""
 	case f.reading:
-		return "reading…"
+		return "a moment…"
 	case f.writing != nothing && f.canLeaveWords():
-		say = []string{"Enter sends", "Alt+Enter new line", "Esc back"}
+		say = []string{"Enter sends", "Alt-Enter new line", "Esc back"}
 	case f.writing != nothing:
-		say = []string{"Enter sends", "Alt+Enter new line"}
+		say = []string{"Enter sends", "Alt-Enter new line"}
 	case f.q.MultiSelect:
 		say = []string{"Space marks", "Enter sends", "type to filter"}
 	case questions.KindOf(f.q.Kind).Runs:
@@ -306,7 +324,7 @@ func (f *form) keys(width int) string {
 	}
 	switch {
 	case f.canGoBack && f.writing == ownAnswer && f.words.Length() > 0:
-		say = append(say, "Shift+Tab back")
+		say = append(say, "Shift-Tab back")
 	case f.canGoBack && f.writing <= ownAnswer:
 		say = append(say, "< back")
 	}
@@ -350,14 +368,29 @@ func (f *form) helpText(width int) string {
 			say("Up, Down", "move; Enter chooses")
 			say("2, b", "the key shown before an option selects it; Enter answers")
 		}
-		say("letters", "show only the options that hold them; what none holds is sent as your own words")
-		say("Esc", "shows all options again; words that you have written are kept, and Tab brings them back")
-		say("Tab", "your own words, over as many lines as you like; for a decision, words that go with it")
+		own := f.ownAllowed()
+		letters, back := "show only the options that hold them", "shows all options again"
+		if own {
+			letters += "; what none holds is sent as your own words"
+			back += "; words that you have written are kept, and Tab brings them back"
+		}
+		say("letters", letters)
+		say("Esc", back)
+		switch {
+		case own:
+			say("Tab", "your own words, over as many lines as you like")
+		case f.q.Decides():
+			say("Tab", "words that go with the decision")
+		}
 	}
-	say("Alt+Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
-	say("PgUp, PgDn", "scroll a long question")
+	if f.choices == nil || f.ownAllowed() || f.q.Decides() {
+		say("Alt-Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
+	}
+	if f.most > 0 {
+		say("PgUp, PgDn", "scroll what is asked")
+	}
 	if f.canGoBack {
-		say("<", "back to the question before, to change its answer; Shift+Tab where something was typed")
+		say("<", "back to the question before, to change its answer; Shift-Tab where something was typed")
 	}
 	if f.canPutOff {
 		say(">", "the next question first; this one stays open")
@@ -378,6 +411,9 @@ func (f *form) helpText(width int) string {
 		say("Ctrl-C", "leaves the run; all is saved")
 	}
 	say("any key", "back to the question")
+	if _, list := checklist(f.q); list != "" {
+		b.WriteString("\n" + wrap(Clean(list), "", width) + "\n\n")
+	}
 	b.WriteString(wrap(strings.TrimSuffix(elsewhere(f.q), "\n"), "", width))
 	return b.String()
 }

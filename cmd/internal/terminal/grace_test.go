@@ -316,7 +316,7 @@ func TestAPromptInLinesComesOnlyAfterItsGrace(t *testing.T) {
 func TestAFormSaysThatKeysDoNotCountYet(t *testing.T) {
 	clock := &clock{now: when}
 	d := enterRawAt(t, clock.read, able(), question("q-1", "Red", "Green"), question("q-2", "Red", "Green"))
-	d.sees("reading…")
+	d.sees("a moment…")
 	d.types("2\r")
 	drained(t, d.tty)
 	clock.set(when.Add(time.Hour), true)
@@ -324,7 +324,7 @@ func TestAFormSaysThatKeysDoNotCountYet(t *testing.T) {
 	clock.set(when.Add(2*time.Hour), false)
 	d.types("1\r")
 	d.answered(submitted{ID: "q-1", Answer: "Red"})
-	d.sees("reading…")
+	d.sees("a moment…")
 	d.types("2\r")
 	drained(t, d.tty)
 	d.leave()

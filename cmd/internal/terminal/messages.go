@@ -27,9 +27,9 @@ func (p *Prompter) Hint(text string) {
 	p.change(func() { p.hint = CleanLine(text, 0) })
 }
 
-const messageHint = "message to the agent · Enter sends it · Alt-Enter: new line"
+const messageHint = "message to the agent · Enter sends it · Alt-Enter new line"
 
-const asideHint = "message to the agent · Enter sends it · Esc: back to the question"
+const asideHint = "message to the agent · Enter sends it · Esc back to the question"
 
 // writes reports whether keys are read as a message, one by one.
 func (a *promptState) writes() bool {

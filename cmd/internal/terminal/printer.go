@@ -166,6 +166,13 @@ func (p *Printer) Progress(text string) {
 // does not wait where a prompt is drawn in place: it is shown above.
 func (p *Printer) Notice(text string) { p.show(prompted, p.fit(text)) }
 
+// Above is Progress that does not wait where a prompt is drawn in place, but is shown above it.
+func (p *Printer) Above(text string) {
+	if !p.quiet {
+		p.show(prompted, p.fit(text))
+	}
+}
+
 func (p *Printer) fit(text string) string {
 	text = strings.TrimRight(Clean(text), "\n")
 	if p.err.terminal != nil {

@@ -30,7 +30,7 @@ import (
 // While no question is asked, what is typed is a message; see Messages. When Run ends, what was typed and not read is
 // dropped.
 //
-// Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "reading…" meanwhile,
+// Whatever was typed before a question was drawn, and within its grace, is dropped: a form says "a moment…" meanwhile,
 // and the prompt in lines is printed only after it. See grace.
 type Prompter struct {
 	in     *os.File
@@ -39,6 +39,8 @@ type Prompter struct {
 	dir    string
 	now    func() time.Time
 	drafts Drafts
+	marks  bool
+	silent bool
 
 	mu     sync.Mutex
 	open   []Question
@@ -67,6 +69,9 @@ func (p *Prompter) Keeps(d Drafts) { p.drafts = d }
 // Leaves has f called when the person ends asking with Ctrl-D. Without it that ends asking until Enter is pressed. Call
 // it before Run; f does not block.
 func (p *Prompter) Leaves(f func()) { p.left = f }
+
+// EndsSilently leaves it to the caller to say which questions stay open when Run ends. Call it before Run.
+func (p *Prompter) EndsSilently() { p.silent = true }
 
 // Set gives the full list of open questions, oldest first. A question that is no longer in it is withdrawn, while it is
 // asked too; call Gone before, to say why. Set does not block.
@@ -100,8 +105,9 @@ func (p *Prompter) change(f func()) {
 // backgroundLook is how often a background job looks whether it has become the foreground one, should no SIGCONT tell.
 const backgroundLook = time.Minute
 
-// Run asks until ctx ends, and then says how a question that stays open is answered. It needs no byte of input to end,
-// and leaves the terminal as it was. One Run at a time. It fails only if the terminal cannot be waited for.
+// Run asks until ctx ends, and then says how a question that stays open is answered; see EndsSilently. It needs no byte
+// of input to end, and leaves the terminal as it was. One Run at a time. It fails only if the terminal cannot be waited
+// for.
 func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil { // a run is not lost because a question cannot be drawn
@@ -120,7 +126,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 
 	terminal := IsTerminal(p.in) && p.out.err.terminal != nil
 	a := newPromptState(p.out, p.submit, p.dir, p.out.forms())
-	a.left, a.drafts = p.left, p.drafts
+	a.left, a.drafts, a.marks, a.silent = p.left, p.drafts, p.marks, p.silent
 	raw := newRawTerminal(l, p.out)
 	raw.mode.stops = a.styles != nil
 	a.rest, a.halfLine = raw.leave, raw.halfLine
@@ -132,6 +138,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 	}()
 	defer a.dropDraft()
+	defer func() { a.mark(false) }()
 	defer a.quit()
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
@@ -147,6 +154,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 			a.ask(*a.current, a.earlier)
 		}
 		a.show(listening)
+		a.mark(listening && a.waiting())
 		switch err := p.turn(ctx, a, raw, terminal && !a.deaf, listening); {
 		case errors.Is(err, errHungUp):
 			a.hangUp()

@@ -52,7 +52,7 @@ func TestAFormAsksAndLeavesTheTerminalAsItWas(t *testing.T) {
 	d.sees(formFoot)
 	d.types(down + "\r")
 	d.answered(submitted{ID: "q-1", Answer: "SQLite"})
-	d.sees("[q-1] What about q-1?\r\n  answered: SQLite\r\n")
+	d.sees("[q-1] What about q-1?\r\n  Answered: SQLite\r\n")
 	d.sees("a step was done\r\n")
 	d.leave()
 	if diff := cmp.Diff(before, d.modes()); diff != "" {
@@ -114,7 +114,7 @@ func TestAGroupIsAskedFormByForm(t *testing.T) {
 	d.sees(formFoot)
 	d.types("<")
 	d.sees(`Your answer was "two".`)
-	d.sees("Shift+Tab back · ? help")
+	d.sees("Shift-Tab back · ? help")
 	d.types("\x1b[Z")
 	d.sees(`Your answer was "Red".`)
 	d.sees(formFoot)
@@ -133,7 +133,7 @@ func TestAGroupIsAskedFormByForm(t *testing.T) {
 	d.sees(formFoot)
 	d.types("ask them\r")
 	d.answered(submitted{ID: "q-3", Answer: "ask them", Decline: true})
-	d.sees("declined: ask them")
+	d.sees("Declined: ask them")
 }
 
 func TestAQuestionCanBePutOff(t *testing.T) {
@@ -164,7 +164,7 @@ func TestAMessageIsWrittenWhileAQuestionIsOpen(t *testing.T) {
 	d.prompter.Set([]Question{question("q-1", "Red", "Green")})
 	d.sees(formFoot)
 	d.types(esc)
-	d.sees("Esc: back to the question")
+	d.sees("Esc back to the question")
 	d.types("1")
 	d.sees("> 1")
 	d.types(esc)
@@ -191,7 +191,7 @@ func TestAFormIsWithdrawnWhileAPersonTypes(t *testing.T) {
 	d.sees("post")
 	d.prompter.Gone("q-1", "answered on the page: SQLite")
 	d.prompter.Set([]Question{second})
-	d.sees("[q-1] What about q-1?\r\n  answered on the page: SQLite\r\n")
+	d.sees("[q-1] What about q-1?\r\n  Answered on the page: SQLite\r\n")
 	d.sees("What about q-2?")
 	d.sees(formFoot)
 	d.types("2\r") // were the filter still there, this would be post2
@@ -310,7 +310,7 @@ func TestAHostileQuestionInAFormCannotDriveTheTerminal(t *testing.T) {
 	d.types(paste("no\r"+evil+"match") + "\r")
 	d.sees("Not taken")
 	d.prompter.Gone(q.ID, evil)
-	d.sees("\r\n  text")
+	d.sees("\r\n  Text")
 	d.leave()
 	mustClose(t, d.printer)
 	mustBalance(t, d.everything())

@@ -23,6 +23,8 @@ type Status struct {
 
 	Measured bool // it is known how much is done
 	Part     int  // that, in percent
+
+	Keys string // what can be typed meanwhile; shown where there is room for all of it
 }
 
 // Status sets the status line. It is shown on an able terminal only, and not while a question's prompt is open.
@@ -61,11 +63,19 @@ func (l *statusLine) erase(p *Printer, gone bool) {
 }
 
 func (l *statusLine) draw(p *Printer, s Status) {
-	line := s.line(time.Now())
-	line = ansi.Truncate(frames[l.frame%len(frames)]+" "+line, p.Columns()-1, "…")
+	line := frames[l.frame%len(frames)] + " " + s.Line(time.Now(), p.Columns()-3)
 	l.frame++
 	l.drawn = true
 	_, _ = io.WriteString(p.err, "\r"+p.faint(line)+ansi.EraseLineRight)
+}
+
+// Line is what the line says, with the keys where there is room for all of it.
+func (s Status) Line(now time.Time, width int) string {
+	line := s.line(now)
+	if whole := line + " · " + s.Keys; s.Keys != "" && ansi.StringWidth(whole) <= width {
+		return whole
+	}
+	return ansi.Truncate(line, width, "…")
 }
 
 func (s Status) line(now time.Time) string {

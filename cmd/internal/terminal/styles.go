@@ -4,12 +4,14 @@ import (
 	"charm.land/bubbles/v2/textarea"
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // styles are the looks of a form: weight, and the terminal's own sixteen colours, which its person has chosen to be
 // readable. With NO_COLOR only the place where keys go is marked.
 type styles struct {
 	title, accent, faint, alarm lipgloss.Style
+	added, removed, hunk        ansi.Style  // of lines of a change
 	fields, unselected          *huh.Styles // of lists; of one in which nothing is selected
 }
 
@@ -20,6 +22,9 @@ func newStyles(colours bool) *styles {
 		s.accent = s.accent.Bold(true).Foreground(lipgloss.Cyan)
 		s.faint = s.faint.Faint(true)
 		s.alarm = s.alarm.Bold(true).Foreground(lipgloss.Yellow)
+		s.added = ansi.NewStyle().ForegroundColor(ansi.Green)
+		s.removed = ansi.NewStyle().ForegroundColor(ansi.Red)
+		s.hunk = ansi.NewStyle().ForegroundColor(ansi.Cyan)
 	}
 	field := &s.fields.Focused
 	field.SelectSelector = s.accent.SetString("❯ ")

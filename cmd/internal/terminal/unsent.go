@@ -259,7 +259,11 @@ func (a *promptState) quit() {
 		if earlier == 0 && len(drafts) > 0 {
 			a.drafts.keep(q, drafts)
 		}
-		a.close("\n" + a.stays(q) + a.notSent(drafts))
+		stays := a.stays(q)
+		if a.silent {
+			stays = ""
+		}
+		a.close("\n" + stays + a.notSent(drafts))
 	}
 	for _, q := range a.open {
 		if f := a.kept[q.ID]; f != nil {
