@@ -51,6 +51,7 @@ A flag takes precedence over an environment variable
     ntfy: {url: https://ntfy.sh/TOPIC, token_file: ~/.config/ntfy.token}
     webhook: {url: https://example.org/x, secret_file: ~/.config/hook.key}
     permissions: false   # true: a button may permit what is shown whole
+    terminal: true   # false: its title does not say that something is asked
 
 --report prints what a bug report needs, as Markdown: the setup and the outcome
 of the latest runs. It holds nothing that you or an agent wrote, and no paths or
@@ -88,10 +89,23 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 		if asJSON {
 			return p.JSON(found)
 		}
-		for _, f := range found {
+		var group string
+		for _, f := range grouped(found) {
+			if of := groupOf(f); of != group {
+				head := of
+				if group != "" {
+					head = "\n" + of
+				}
+				if group = of; p.Result(head) != nil {
+					break // the next one says it
+				}
+			}
 			verdict := "ok "
-			if !f.OK {
+			switch {
+			case !f.OK:
 				verdict = "BAD"
+			case f.Lacks:
+				verdict = "-  "
 			}
 			if err := p.Item(fmt.Sprintf("%s  %-10s ", verdict, f.Title()), f.Text); err != nil {
 				return err
@@ -114,10 +128,53 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 				}
 			}
 		}
-		return nil
+		return p.Said("\n" + toDo(found))
 	})
 	if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return !f.OK }) {
 		return exitcode.Error(supervisor.ExitFailed)
 	}
 	return err
+}
+
+// checked are the groups in which findings are shown, by their names.
+var checked = []struct {
+	title string
+	names []string
+}{
+	{"Claude Code", []string{"claude", "login", "release"}},
+	{"You and this folder", []string{"trust", "settings", "config"}},
+	{"This machine", nil}, // and whatever else there is
+}
+
+func groupOf(f doctor.Finding) string {
+	for _, g := range checked {
+		if slices.Contains(g.names, f.Name) {
+			return g.title
+		}
+	}
+	return checked[len(checked)-1].title
+}
+
+// grouped are the findings, those of a group behind one another.
+func grouped(found []doctor.Finding) (all []doctor.Finding) {
+	for _, g := range checked {
+		for _, f := range found {
+			if groupOf(f) == g.title {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// toDo says that runs can be started, or the one thing that is to be done first.
+func toDo(found []doctor.Finding) string {
+	for _, bad := range []func(doctor.Finding) bool{
+		func(f doctor.Finding) bool { return !f.OK }, func(f doctor.Finding) bool { return f.Lacks },
+	} {
+		if i := slices.IndexFunc(found, bad); i >= 0 {
+			return "To do first: " + found[i].Title() + ": " + found[i].Text
+		}
+	}
+	return "Ready: claude-supervise run \"TASK\""
 }

@@ -77,6 +77,8 @@ type Finding struct {
 	OK   bool   `json:"ok"`
 	Text string `json:"text"` // what was found; if not OK also what to do
 
+	Lacks bool `json:"lacks"` // what most need was not seen, and may be there all the same
+
 	Channels []Channel `json:"channels"` // of the release that was found
 	Settings []Setting `json:"settings"` // the person's own defaults that are in force
 }
@@ -130,6 +132,9 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 		text = fmt.Sprintf("%s (%s)", version, path)
 	}
 	note("claude", err, text)
+	if folder, err := view.ClaudeFolder(os.Getenv); err == nil {
+		found = append(found, login(env, folder))
+	}
 
 	dirs, err := checkpoints.DefaultDirs()
 	if err == nil {
