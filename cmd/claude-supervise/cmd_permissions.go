@@ -20,7 +20,7 @@ func newPermissions() *cobra.Command {
 	var revoke string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "permissions RUN",
+		Use:   "permissions [RUN]",
 		Short: "list or revoke the permissions of a run",
 		Long: `List what a run permits its agents without asking: the rules of --allow, and the
 rules given by answering allow-run. --revoke removes a rule, by its number or
@@ -30,15 +30,23 @@ the agent's process ends.)`,
 		Example: "  claude-supervise permissions r-3f9a2c1b\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke 2\n" +
 			"  claude-supervise permissions r-3f9a2c1b --revoke \"Bash(npm test)\"",
-		Args: help.Exactly(1, 1, "the id of a run"),
+		Args: help.Exactly(0, 1, "the id of a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("revoke") {
+			revokes := cmd.Flags().Changed("revoke")
+			if revokes {
 				if err := notInside(cmd); err != nil {
 					return err
 				}
-				return runRevoke(cmd.Context(), args[0], revoke)
 			}
-			return runPermissions(cmd.Context(), args[0], asJSON)
+			id, err := thisMachine.Chosen(cmd, args, commands.Choice{Takes: "the id of a run", Fits: commands.AnyRun,
+				None: "there is no run that could have permissions", Reads: !revokes})
+			if err != nil {
+				return err
+			}
+			if revokes {
+				return runRevoke(cmd.Context(), id, revoke)
+			}
+			return runPermissions(cmd.Context(), id, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&revoke, "revoke", "", "revoke a `RULE`, given by its text or number")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ import (
 func newReport() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report RUN",
+		Use:   "report [RUN]",
 		Short: "write a report on a run, as HTML or Markdown",
 		Long: `Write a report on a run: a timeline of its agents; every question with its
 answer, who gave it and after how long; permissions and commands; cost and
@@ -42,13 +41,19 @@ were active since then.`,
 			switch {
 			case len(args) == 1 && (f.since != "" || f.cwd != ""):
 				return usage("--since and --cwd choose among all runs: leave out %s, or them", args[0])
-			case len(args) == 0 && f.since == "":
-				return usage("report takes the id of a run, or --since: `claude-supervise report --help` has an example")
 			}
 			if ext := filepath.Ext(f.output); f.output != "" && ext != ".html" && ext != ".md" {
 				return usage("-o takes a file that ends in .html or .md, not %s", f.output)
 			}
-			return runReport(cmd.Context(), strings.Join(args, ""), f)
+			run := ""
+			if f.since == "" {
+				var err error
+				if run, err = thisMachine.Chosen(cmd, args, commands.Choice{Takes: "the id of a run, or --since",
+					Fits: commands.AnyRun, None: "there is no run to report on", Reads: true}); err != nil {
+					return err
+				}
+			}
+			return runReport(cmd.Context(), run, f)
 		},
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "",

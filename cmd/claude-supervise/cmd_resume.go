@@ -23,6 +23,13 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
+// resumable is which run is resumed where none is named.
+var resumable = commands.Choice{Takes: "the id of a run, or --all", Fits: commands.IsLeft,
+	None: "no run is left to be resumed"}
+
+// hasFailed wants runs that have ended without success.
+func hasFailed(v view.RunView) bool { return v.EndedAt != nil && v.ExitCode != nil && *v.ExitCode != 0 }
+
 func newResume() *cobra.Command {
 	var f request.Session
 	var g request.Grants
@@ -31,7 +38,7 @@ func newResume() *cobra.Command {
 	var program program
 	var all, failed bool
 	cmd := &cobra.Command{
-		Use:   "resume RUN | --all | --failed RUN [flags] [-- FLAGS]",
+		Use:   "resume [RUN] | --all | --failed [RUN] [flags] [-- FLAGS]",
 		Short: "resume a parked, interrupted or orphaned run",
 		Long: `Resume a run that nobody supervises: it is parked, was interrupted, lost its
 supervisor, or failed for a cause that is now fixed. No work is repeated, and an
@@ -67,7 +74,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			if all {
 				return request.ExactlyBeforeDash(0, 0, "either the id of a run or --all")(cmd, args)
 			}
-			return request.ExactlyBeforeDash(1, 1, "the id of a run, or --all")(cmd, args)
+			return request.ExactlyBeforeDash(0, 1, resumable.Takes)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
@@ -90,10 +97,18 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			if all {
 				return resumeAll(cmd.Context(), policy, program)
 			}
-			if err := setDisplayOf(cmd, args[0]); err != nil {
+			which := resumable
+			if failed {
+				which.Fits, which.Ended, which.None = hasFailed, true, "no run has failed"
+			}
+			id, err := thisMachine.Chosen(cmd, args, which)
+			if err != nil {
 				return err
 			}
-			return runResume(cmd.Context(), args[0], cwd, policy, failed, program, given, snap, f)
+			if err := setDisplayOf(cmd, id); err != nil {
+				return err
+			}
+			return runResume(cmd.Context(), id, cwd, policy, failed, program, given, snap, f)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "resume all unsupervised runs, in the background")

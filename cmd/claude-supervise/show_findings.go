@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/supervisor/findings"
 	"claude-supervise/supervisor/view"
 )
@@ -24,7 +25,12 @@ func showsFindings(cmd *cobra.Command) *cobra.Command {
 			return err
 		}
 		defer func() { _ = r.Close() }() // only read
-		d, err := r.Show(cmd.Context(), args[0])
+		id, err := thisMachine.Chosen(cmd, args, commands.Choice{Takes: "the id of a run", Fits: commands.AnyRun,
+			None: "there is no run whose agents could share", Reads: true})
+		if err != nil {
+			return err
+		}
+		d, err := r.Show(cmd.Context(), id)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/internal/board"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/service"
@@ -233,5 +234,48 @@ func TestSinceWhenReadsDurationsAndTimesOfTheClock(t *testing.T) {
 		if got, err := SinceWhen(text, now); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
+	}
+}
+
+// Without a terminal what acts takes no run that was not named, and lists those that could be meant; what reads takes the
+// one that is open, else the latest.
+func TestWithoutATerminalNothingThatActsGuessesARun(t *testing.T) {
+	ended := func(l service.Left) service.Left {
+		at := time.Now()
+		l.View.EndedAt = &at
+		return l
+	}
+	one := []service.Left{ended(left("r-aaaaaaaa", "succeeded", 0)), left("r-bbbbbbbb", "running", 0), ended(left("r-cccccccc", "failed", 1))}
+	two := append(slices.Clip(one), left("r-dddddddd", "parked", 75), left("r-eeeeeeee", "running", 0))
+	for name, c := range map[string]struct {
+		runs []service.Left
+		of   Choice
+		want string
+	}{
+		"read, one is open":     {one, Choice{Fits: AnyRun, Reads: true}, "r-bbbbbbbb"},
+		"read, several are":     {two, Choice{Fits: AnyRun, Reads: true}, "r-eeeeeeee"},
+		"read, none is":         {one[:1], Choice{Fits: AnyRun, Reads: true}, "r-aaaaaaaa"},
+		"wait, one is active":   {one, Choice{Fits: IsLive, Waits: true}, "r-bbbbbbbb"},
+		"wait, several are":     {two, Choice{Fits: IsLive, Waits: true}, "! x takes ids; name one of:\n  r-eeeeeeee\n  r-bbbbbbbb"},
+		"stop, one is open":     {one, Choice{Fits: IsOpen, Sure: "Stop %s?"}, "! x takes ids; name one of:\n  r-bbbbbbbb"},
+		"resume, one is parked": {two, Choice{Fits: IsLeft}, "! x takes ids; name one of:\n  r-dddddddd"},
+		"nothing fits":          {one, Choice{Fits: IsLeft, None: "no run is left"}, "! no run is left; `supervise ps -a` lists all runs"},
+	} {
+		c.of.Takes = "ids"
+		cmd := &cobra.Command{Use: "x"}
+		cmd.SetContext(t.Context())
+		got, err := programOf(onDisk{elsewhere{runs: c.runs}}).Chosen(cmd, nil, c.of)
+		if err != nil {
+			got = "! " + err.Error()
+		}
+		if got != c.want || err != nil && exitcode.Of(err) != supervisor.ExitUsage {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	inside(t)
+	cmd := &cobra.Command{Use: "x"}
+	cmd.SetContext(t.Context())
+	if got, err := programOf(onDisk{elsewhere{runs: one}}).Chosen(cmd, nil, Choice{Takes: "ids", Fits: AnyRun, Reads: true}); err == nil {
+		t.Errorf("inside an agent it takes %s", got)
 	}
 }

@@ -25,7 +25,9 @@ func (p Program) Logs(cmd *cobra.Command) *cobra.Command {
 	var r service.LogReading
 	var asJSON bool
 	var since string
-	cmd.Args = help.Exactly(1, 1, p.takes("the id of a run", " or an agent"))
+	which := Choice{Takes: p.takes("the id of a run", " or an agent"), Fits: AnyRun,
+		None: "there is no run whose log could be printed", Reads: true}
+	cmd.Args = help.Exactly(p.least(), 1, which.Takes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		tails := cmd.Flags().Changed("tail")
 		switch {
@@ -41,7 +43,11 @@ func (p Program) Logs(cmd *cobra.Command) *cobra.Command {
 		if r.Since, err = SinceWhen(since, time.Now()); err != nil {
 			return err
 		}
-		return p.with(cmd.Context(), func(s service.Runs) error { return p.logs(cmd.Context(), s, args[0], r, asJSON) })
+		id, err := p.Chosen(cmd, args, which)
+		if err != nil {
+			return err
+		}
+		return p.with(cmd.Context(), func(s service.Runs) error { return p.logs(cmd.Context(), s, id, r, asJSON) })
 	}
 	cmd.Flags().BoolVarP(&r.Follow, "follow", "f", false, "print new entries as they appear")
 	cmd.Flags().IntVarP(&r.Tail, "tail", "n", 0, "print only the last `N` entries")

@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/view"
 )
 
 // A Program is what the commands of a program have in common.
@@ -24,6 +25,8 @@ type Program struct {
 	Open func(ctx context.Context) (s service.Runs, closed func(), err error)
 	// Flags adds the flags that say which service is meant; nil: there is one.
 	Flags func(*pflag.FlagSet)
+	// Diff gives what a run or an agent has changed; nil: that is not to be had.
+	Diff func(ctx context.Context, d view.Details) (string, error)
 	// NotInside refuses what an agent must not do.
 	NotInside func(*cobra.Command) error
 }
@@ -48,6 +51,14 @@ func (p Program) command(cmd *cobra.Command) *cobra.Command {
 
 // local reports whether the runs are on this machine, and their agents are named one by one.
 func (p Program) local() bool { return service.Can[service.Local](p.Can) }
+
+// least is how many ids its commands take at least: on one machine a run may be meant without.
+func (p Program) least() int {
+	if p.local() {
+		return 0
+	}
+	return 1
+}
 
 // takes names what ids are of.
 func (p Program) takes(runs, agents string) string {

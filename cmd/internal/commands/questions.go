@@ -17,13 +17,20 @@ import (
 // Questions makes the command that lists open questions.
 func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 	var asJSON bool
-	cmd.Args = help.Exactly(0, 0, "no arguments")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.Args = help.Exactly(0, 1, "at most the id of a run"+map[bool]string{true: " or an agent"}[p.local()])
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var open []view.QuestionView
 		var notes []string
 		err := p.with(cmd.Context(), func(s service.Runs) (err error) {
-			open, notes, err = s.Questions(cmd.Context())
-			return err
+			if open, notes, err = s.Questions(cmd.Context()); err != nil || len(args) == 0 {
+				return err
+			}
+			of, err := s.Show(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			open = slices.DeleteFunc(open, func(q view.QuestionView) bool { return !isOf(q, of) })
+			return nil
 		})
 		if err != nil {
 			return err
@@ -39,5 +46,16 @@ func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return p.command(cmd)
+	return p.command(p.completes(cmd, EitherOf(RunsOf(false, AnyRun), AgentsOf), Nothing))
+}
+
+// isOf reports whether a question is of the run, the agent or the question that details are of.
+func isOf(q view.QuestionView, of view.Details) bool {
+	switch {
+	case of.Question != nil:
+		return q.ID == of.Question.ID
+	case of.Agent != "":
+		return q.Agent == of.Agent
+	}
+	return q.Run == of.Run.ID
 }

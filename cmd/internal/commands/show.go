@@ -1,9 +1,12 @@
 package commands
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/service"
@@ -12,16 +15,32 @@ import (
 
 // Show makes the command that shows a run, an agent or a question.
 func (p Program) Show(cmd *cobra.Command) *cobra.Command {
-	var asJSON bool
-	cmd.Args = help.Exactly(1, 1, p.takes("the id of a run", ", an agent or a question"))
+	var asJSON, diff bool
+	which := Choice{Takes: p.takes("the id of a run", ", an agent or a question"), Fits: AnyRun,
+		None: "there is no run to show", Reads: true}
+	cmd.Args = help.Exactly(p.least(), 1, which.Takes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		id, err := p.Chosen(cmd, args, which)
+		if err != nil {
+			return err
+		}
 		var d view.Details
-		err := p.with(cmd.Context(), func(s service.Runs) (err error) {
-			d, err = s.Show(cmd.Context(), args[0])
+		err = p.with(cmd.Context(), func(s service.Runs) (err error) {
+			d, err = s.Show(cmd.Context(), id)
 			return err
 		})
 		if err != nil {
 			return err
+		}
+		switch {
+		case diff && (asJSON || d.Question != nil):
+			return exitcode.Usage("--diff shows what a run or an agent has changed, as text")
+		case diff:
+			changed, err := p.Diff(cmd.Context(), d)
+			if err != nil {
+				return err
+			}
+			return terminal.Page(os.Stdout, changed, os.LookupEnv)
 		}
 		return terminal.Print(func(to *terminal.Printer) error {
 			switch {
@@ -36,5 +55,8 @@ func (p Program) Show(cmd *cobra.Command) *cobra.Command {
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	if p.Diff != nil {
+		cmd.Flags().BoolVar(&diff, "diff", false, "show what the run or the agent has changed")
+	}
 	return p.command(p.completes(cmd, EitherOf(RunsOf(true, AnyRun), AgentsOf, QuestionsOf)))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/service"
 )
@@ -17,6 +16,8 @@ type stopFlags struct{ only, all, asJSON bool }
 // Stop makes the command that stops runs and agents.
 func (p Program) Stop(cmd *cobra.Command) *cobra.Command {
 	var f stopFlags
+	which := Choice{Takes: p.takes("the ids of runs", " or agents") + ", or --all", Fits: IsOpen,
+		None: "no run is active", Sure: "Stop %s?"}
 	cmd.Aliases = []string{"kill"}
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -27,7 +28,11 @@ func (p Program) Stop(cmd *cobra.Command) *cobra.Command {
 		case f.all && (len(args) > 0 || f.only):
 			return exitcode.Usage("--all stops every run: it takes no ids%s", p.takes("", " and no --only"))
 		case !f.all && len(args) == 0:
-			return help.Takes(cmd, p.takes("the ids of runs", " or agents")+", or --all")
+			id, err := p.Chosen(cmd, args, which)
+			if err != nil {
+				return err
+			}
+			args = []string{id}
 		}
 		return p.with(cmd.Context(), func(s service.Runs) error { return f.each(cmd.Context(), s, args) })
 	}

@@ -42,13 +42,21 @@ type waiting struct {
 // Wait makes the command that waits for runs and agents.
 func (p Program) Wait(cmd *cobra.Command) *cobra.Command {
 	w := waiting{program: p.Name}
-	cmd.Args = help.Exactly(1, math.MaxInt, p.takes("the ids of runs", " or agents"))
+	which := Choice{Takes: p.takes("the ids of runs", " or agents"), Fits: IsLive, None: "no run is active", Waits: true}
+	cmd.Args = help.Exactly(p.least(), math.MaxInt, which.Takes)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !cmd.Flags().Changed("timeout"):
 			w.limit = math.MaxInt64
 		case w.limit < 0:
 			return exitcode.Usage("--timeout takes a duration like 90s or 2h, or 0 to look once, not %s", w.limit)
+		}
+		if len(args) == 0 {
+			id, err := p.Chosen(cmd, args, which)
+			if err != nil {
+				return err
+			}
+			args = []string{id}
 		}
 		return p.with(cmd.Context(), func(s service.Runs) error { return w.named(cmd.Context(), s, args) })
 	}
