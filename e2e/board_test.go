@@ -113,17 +113,23 @@ func TestAnAnswerIsOnesOwnHoweverSoonItIsSeen(t *testing.T) {
 	terminal.types("n\r")
 }
 
-func TestTheHelpSaysThatQuestionsWait(t *testing.T) {
+func TestWithoutACommandTheBoardIsOpenedIfAnythingIsOpen(t *testing.T) {
 	t.Parallel()
 	w := demoWorld(t)
-	w.park()
 	s := w.sit(nil)
-	s.sees(`\n1 question waits: claude-supervise board\s+$`)
+	s.sees(`Nothing is open\. To begin:\s+claude-supervise run "TASK"`)
 	if code := s.ends(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	if _, stdout, stderr := w.run(); strings.Contains(stdout+stderr, "question waits") {
-		t.Error("it is said in a pipe")
+	w.park()
+	s = w.sit([]string{"NO_COLOR=1"})
+	s.sees(`1 question · 1 run(.|\s)*q quit`)
+	s.types("q")
+	if code := s.leaves(); code != 0 {
+		t.Errorf("the board exits %d", code)
+	}
+	if _, stdout, _ := w.run(); !strings.Contains(stdout, "Available Commands:") {
+		t.Errorf("in a pipe it prints\n%s", stdout)
 	}
 }
 
@@ -139,7 +145,7 @@ func TestTheBoardAndTheRunsTerminalTellEachOtherWhoAnswered(t *testing.T) {
 	s.sees(`Enter sends`) // it wants a text, and the grace is over
 	s.types("ledger\r")
 	s.sees(`Which port does it listen on`)
-	run.sees(`answered by a person on .*: ledger`)
+	run.sees(`Answered in another terminal .*: ledger`)
 	run.sees(`Which port does it listen on(.|\s)*\? help`)
 	s.sees(`Enter sends`)
 	s.types("80") // and is still at it

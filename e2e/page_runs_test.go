@@ -223,7 +223,7 @@ func TestARunIsStoppedInABrowser(t *testing.T) {
 	b.card(id)
 	asked := b.says(false)
 	b.click(`//button[starts-with(., "Stop")]`)
-	if _, what, _ := strings.Cut(<-asked, "? "); what == "" || !strings.Contains(w.must("stop", "--help"), what) {
+	if _, what, _ := strings.Cut(<-asked, "? "); what == "" || !strings.Contains(w.must("help", "stop"), what) {
 		t.Errorf("it is asked again by %q, which are not the words of the command", what)
 	}
 	if status := w.ps().Status; status == "stopped" {

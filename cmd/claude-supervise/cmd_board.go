@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -9,7 +11,7 @@ import (
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
-	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -41,20 +43,37 @@ A merge that would run a program chosen by the agent is refused.`,
 	})
 }
 
-// tellWaiting says, on a terminal, that questions wait.
-func tellWaiting(ctx context.Context) error {
-	if !terminal.Attended() {
-		return nil
-	}
+// begin is what the program does without a command on a terminal: the board, if anything is open, else it says what to
+// type.
+func begin(cmd *cobra.Command) error {
 	r, err := view.OpenReader()
 	if err != nil {
-		return nil //nolint:nilerr // the help is all that was asked for
+		return err
 	}
 	defer func() { _ = r.Close() }() // only read
-	open, err := r.Questions(ctx)
-	if err != nil || len(open) == 0 {
-		return nil //nolint:nilerr // as above
+	runs, err := r.Runs(cmd.Context(), false)
+	if err != nil {
+		return err
 	}
-	waits := text.Plural(len(open), "question waits", "questions wait")
-	return terminal.Print(func(p *terminal.Printer) error { return p.Result("\n" + waits + ": claude-supervise board") })
+	open, err := r.Questions(cmd.Context())
+	if err != nil {
+		return err
+	}
+	_, inside := doctor.InsideAgent(os.Environ())
+	if kind := os.Getenv("TERM"); len(runs)+len(open) > 0 && kind != "" && kind != "dumb" && !inside {
+		board := newBoard()
+		board.SetContext(cmd.Context())
+		return board.RunE(board, nil)
+	}
+	words := "Nothing is open. To begin:"
+	if n := len(open); n > 0 {
+		words = fmt.Sprintf("Open questions: %d (claude-supervise questions). To begin something else:", n)
+	}
+	return terminal.Print(func(p *terminal.Printer) error {
+		return p.Result(words + `
+  claude-supervise run "TASK"       start a task
+  claude-supervise run --demo ask   try it without an API key or Claude Code
+  claude-supervise doctor           check the setup
+  claude-supervise --help           all commands`)
+	})
 }

@@ -2,23 +2,22 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/completion"
-	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/cmd/internal/help"
 )
 
 func newHelp() *cobra.Command {
-	help := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "help [COMMAND | TOPIC]",
 		Short: "show help for a command or topic",
-		Long: `Show the help for a command or topic. claude-supervise --help lists both. A
-topic that is longer than the terminal is shown in $PAGER (default: less);
+		Long: `Show the help for a command or topic. claude-supervise --help lists both. help
+COMMAND has all that there is to say of a command, and COMMAND --help the most
+needed. What is longer than the terminal is shown in $PAGER (default: less);
 PAGER=cat prints it.`,
 		Example: "  claude-supervise help run\n  claude-supervise help trust\n  claude-supervise help limits | grep -i macos",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,28 +26,28 @@ PAGER=cat prints it.`,
 			i := slices.IndexFunc(all, func(t topic) bool { return len(args) == 1 && t.name == args[0] })
 			if of, rest, err := root.Find(args); i < 0 && err == nil && len(rest) == 0 {
 				of.InitDefaultHelpFlag()
-				return of.Help()
+				if !of.HasParent() {
+					return page(briefly(of))
+				}
+				return page(help.Whole(of))
 			}
 			if i < 0 {
 				name := strings.Join(args, " ")
 				return usage("there is no command or topic %q; `claude-supervise help` lists them%s", name,
 					suggestion(withTopics(root, all), name))
 			}
-			if err := terminal.Page(os.Stdout, all[i].plain(), os.LookupEnv); err != nil {
-				return fmt.Errorf("cannot write the output: %w", err)
-			}
-			return nil
+			return page(all[i].plain())
 		},
 	}
-	completion.Arguments(help, func(_ context.Context, args []string) (found completion.Words) {
+	completion.Arguments(cmd, func(_ context.Context, args []string) (found completion.Words) {
 		if len(args) == 0 {
-			for _, c := range withTopics(help.Root(), topics()).Commands() {
+			for _, c := range withTopics(cmd.Root(), topics()).Commands() {
 				found.Add(c.Name(), c.Short)
 			}
 		}
 		return found
 	})
-	return help
+	return cmd
 }
 
 // withTopics returns a command that has the names of all that help takes, and does nothing.

@@ -93,7 +93,7 @@ end of the run, and a park after which nobody supervises it. --no-notify turns
 all of it off. --notify-url is for this supervisor: ntfy://HOST/TOPIC is an ntfy
 topic, whose token is $CLAUDE_SUPERVISE_NTFY_TOKEN; https://... gets JSON,
 signed like Standard Webhooks with $CLAUDE_SUPERVISE_WEBHOOK_SECRET. In your
-config.yaml (see doctor --help) both are permanent, have their secrets in files,
+config.yaml (see help doctor) both are permanent, have their secrets in files,
 and the phone has buttons that answer.
 
 With --exec any command can be the agent, in whatever form it asks. It runs
@@ -102,7 +102,8 @@ It is started again with each answer, which is in its prompt and in
 CLAUDE_SUPERVISE_ANSWER. CLAUDE_SUPERVISE_ANSWERS has all answers as JSON by the
 agent's own ids, and CLAUDE_SUPERVISE_CHECKPOINT the file from which it
 continues.`,
-		Example: "  claude-supervise run \"Write a CHANGELOG for the last release\"\n" +
+		Example: "  claude-supervise run --demo ask\n" +
+			"  claude-supervise run \"Write a CHANGELOG for the last release\"\n" +
 			"  claude-supervise run - < task.txt\n" +
 			"  claude-supervise run -f migration.yaml --check require\n" +
 			"  claude-supervise run --task-schema > task.schema.json\n" +
@@ -111,7 +112,7 @@ continues.`,
 			"  claude-supervise run \"Fix the tests\" -- --permission-mode acceptEdits\n" +
 			"  claude-supervise run --detach --notify \"ntfy publish builds\" - < task.txt\n" +
 			"  claude-supervise run --exec \"codex exec {}\" \"Fix the tests\"\n" +
-			"  claude-supervise run --demo ask\n\n" +
+			"\n" +
 			"A tree, whose agents start others, two levels deep without asking:\n" +
 			"  claude-supervise run --delegate auto,auto,deny --worktree \"Port the services\"\n" +
 			"  claude-supervise run --demo delegate-tree\n" +

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"claude-supervise/cmd/internal/completion"
+	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
+	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
 )
 
@@ -103,18 +105,37 @@ func newBareRoot() *cobra.Command {
 			if version {
 				return printVersion(cmd)
 			}
-			if err := cmd.Help(); err != nil {
-				return err
+			if terminal.Attended() {
+				return begin(cmd)
 			}
-			return tellWaiting(cmd.Context())
+			return cmd.Help()
 		},
 	}
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SuggestionsMinimumDistance = 2
 	flagGroups.SetUsage(root, func() string { return "Topics (claude-supervise help TOPIC):\n" + listTopics() })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = page(briefly(cmd)) }) // nobody is told of a broken stdout
 	root.SetHelpCommand(newHelp())
 	root.SetFlagErrorFunc(flagError)
 	return root
+}
+
+// briefly is what --help says of a command.
+func briefly(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		_, codes, _ := strings.Cut(about, "\n\n")
+		return strings.TrimRight(help.Brief(cmd, ""), "\n") + "\n\n" + codes + "\n"
+	}
+	name, _ := strings.CutPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	return help.Brief(cmd, cmd.Root().Name()+" help "+name)
+}
+
+// page shows a text as git does: through the pager where it is longer than the terminal.
+func page(text string) error {
+	if err := terminal.Page(os.Stdout, text, os.LookupEnv); err != nil {
+		return fmt.Errorf("cannot write the output: %w", err)
+	}
+	return nil
 }
 
 // explainCompletion gives the commands that cobra adds the form of ours.
@@ -129,6 +150,15 @@ func explainCompletion(root *cobra.Command) {
 		"powershell": load + "powershell | Out-String | Invoke-Expression",
 	} {
 		if cmd, _, err := root.Find(strings.Fields("completion " + shell)); err == nil {
+			if shell == "" {
+				cmd.Args = cobra.ArbitraryArgs // RunE says which there are
+				cmd.RunE = func(cmd *cobra.Command, args []string) error {
+					if len(args) > 0 {
+						return usage("there is no completion for the shell %q, but for bash, zsh, fish and powershell", args[0])
+					}
+					return cmd.Help()
+				}
+			}
 			cmd.Short, cmd.Long, cmd.Example = "print the completion script for "+cmp.Or(shell, "a shell"), "", example
 		}
 	}
@@ -140,7 +170,32 @@ func flagError(cmd *cobra.Command, err error) error {
 			err = fmt.Errorf("--%s takes %s, and not %q", wrong.GetFlag().Name, kind, wrong.GetValue())
 		}
 	}
-	return usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
+	var meant string
+	if unknown := new(pflag.NotExistError); errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		meant = nearFlag(cmd, unknown.GetSpecifiedName())
+	}
+	return usage("%w; `%s --help` shows what it takes%s", err, cmd.CommandPath(), meant)
+}
+
+// otherwise are flags as they are called elsewhere, by our names for them.
+var otherwise = map[string]string{
+	"budget": "max-cost-usd", "max-budget": "max-cost-usd", "max-budget-usd": "max-cost-usd", "cost": "max-cost-usd",
+	"max-cost": "max-cost-usd", "timeout": "max-time", "max-duration": "max-time", "background": "detach",
+	"dir": "cwd", "parallel": "max-parallel", "title": "name", "verbose": "log",
+}
+
+// nearFlag says which flag was meant by one that there is none of.
+func nearFlag(cmd *cobra.Command, typed string) string {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2} // which finds near names
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	if meant := otherwise[typed]; cmd.Flags().Lookup(meant) != nil {
+		return " (did you mean --" + meant + "?)"
+	}
+	return strings.Replace(suggestion(names, typed), "did you mean ", "did you mean --", 1)
 }
 
 // kinds are what flags take that the library reads by itself, by its names for them.
@@ -150,7 +205,7 @@ var kinds = map[string]string{
 }
 
 func suggestion(cmd *cobra.Command, typed string) string {
-	near := cmd.SuggestionsFor(typed)
+	near := slices.DeleteFunc(cmd.SuggestionsFor(typed), func(name string) bool { return name == "prune" }) // it deletes
 	if len(near) == 0 {
 		return ""
 	}

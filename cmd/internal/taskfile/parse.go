@@ -19,7 +19,7 @@ func Parse(text []byte) (File, error) {
 		r.whole(doc, f)
 	}
 	if r.Lost {
-		r.Problem(&yaml.Node{}, "`claude-supervise run --help` lists the keys that there are")
+		r.Problem(&yaml.Node{}, "`claude-supervise help run` lists the keys that there are")
 	}
 	return f, r.Err()
 }

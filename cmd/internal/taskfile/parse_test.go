@@ -124,7 +124,7 @@ func TestATaskFileSaysAllThatItsKeysSay(t *testing.T) {
 	}
 }
 
-const thoseThereAre = "`claude-supervise run --help` lists the keys that there are"
+const thoseThereAre = "`claude-supervise help run` lists the keys that there are"
 
 // Files that cannot be meant, and what is said of them.
 var refused = []struct{ about, text, said string }{
