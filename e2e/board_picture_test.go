@@ -34,7 +34,8 @@ func TestTheBoardOnEachSizeOfTerminal(t *testing.T) {
 	p := w.sitInTmux()
 	p.keys("claude-supervise board", "Enter")
 	p.sees(`3 questions · 3 runs`)
-	sizes := [][3]string{{"60", "16", `Tab pane · / filter`}, {"80", "24", `Tab pane · w write.*$`}, {"140", "40", `│─`}}
+	sizes := [][3]string{{"40", "20", `Tab pane`}, {"60", "16", `Tab pane · w write`}, {"80", "24", `Tab pane · w write.*$`},
+		{"140", "40", `│─`}}
 	if os.Getenv("CLAUDE_SUPERVISE_TEST_PICTURES") == "" {
 		sizes = sizes[:1] // the narrowest
 	}
@@ -46,21 +47,21 @@ func TestTheBoardOnEachSizeOfTerminal(t *testing.T) {
 			keys, back []string
 			sees       string
 		}{
-			{"list", []string{"Home"}, []string{"Home"}, `❯ \? (.*\n)+.*Enter answer`},
+			{"list", []string{"Home"}, []string{"Home"}, `❯.\? (.*\n)+.*Enter answer`},
 			{"form", []string{"Enter"}, []string{"Escape"}, `Which way of login should(.*\n)+.*❯ 1\) JWT(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"log", []string{"Tab"}, []string{"Tab", "Tab", "Tab"}, `\[log\]`},
 			{"evidence", []string{"Down", "Enter"}, []string{"Escape"}, `May it edit version.txt\?(.*\n)+.*1\) allow(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"help", []string{"?"}, []string{"Escape"}, `answers what is asked`},
-			{"past", []string{"e"}, []string{"e"}, `with tho`},
+			{"past", []string{"e", "End"}, []string{"e"}, `❯.succeeded .*before lunch`},
 			{"sure", []string{"s"}, []string{"n"}, `Stop .*, and what it started(.*\n)+.*y does it`},
 		} {
 			p.keys(state.keys...)
 			p.sees(state.sees)
 			p.pictured(fmt.Sprintf("%s-%sx%s", state.name, size[0], size[1]))
 			p.keys(state.back...)
-			p.sees(`(open|answer).* · \? keys`) // by now Escape has not become a part of the next key
+			p.sees(`(open|answer) ·(.|\n)*\? keys`) // by now Escape has not become a part of the next key
 			p.keys("Home")
-			p.sees(`❯ \? (.*\n)+.*Enter answer`)
+			p.sees(`❯.\? (.*\n)+.*Enter answer`)
 		}
 	}
 }

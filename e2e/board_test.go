@@ -87,6 +87,44 @@ func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
 	}
 }
 
+// On a board of nothing, in an empty home, a run is started and answered.
+func TestARunIsStartedAndAnsweredOnTheBoard(t *testing.T) {
+	t.Parallel()
+	w := demoWorld(t)
+	agent := filepath.Join(w.Home, "claude")
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+program+" stand-in ask \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+agent)
+	p := w.sitInTmux()
+	p.keys("claude-supervise board", "Enter")
+	p.sees(`No run is active(.*\n)+.*n starts one`)
+	p.keys("n")
+	p.sees(`\ntask:`)
+	p.keys("Add a login to the service.", "Enter")
+	p.sees(`\nin the folder: ` + w.Cwd)
+	p.keys("/none", "Enter")
+	p.sees(`\nname, or nothing:`)
+	p.keys("Enter")
+	p.sees(`no run can work in ".*/none"(.|\n)*nothing was started`)
+	p.keys("n")
+	p.sees(`\ntask: Add a login to the service.`)
+	p.keys("Enter")
+	p.sees(`\nin the folder: ` + w.Cwd)
+	p.keys("Enter")
+	p.sees(`\nname, or nothing:`)
+	p.keys("login", "Enter")
+	p.sees(`1 question · 1 run(.*\n)+.*login`)
+	p.keys("a")
+	p.sees(`Which way of login`)
+	runs := parse[[]struct{ Name, Cwd string }](t, w.must("ps", "--json"))
+	if len(runs) != 1 || runs[0].Name != "login" || runs[0].Cwd != w.Cwd {
+		t.Errorf("there are %+v", runs)
+	}
+	w.must("stop", w.ps().ID)
+	p.sees(`q quit`)
+}
+
 // An answer that all others have seen before the command that gave it has come back is still its own.
 func TestAnAnswerIsOnesOwnHoweverSoonItIsSeen(t *testing.T) {
 	t.Parallel()
@@ -225,7 +263,7 @@ func TestTheBoardGivesTheTerminalBackHoweverItEnds(t *testing.T) {
 	p.keys("fg", "Enter")
 	p.sees(`1 question · 1 run(.*\n)+.*Enter answer`)
 	p.resizes("60", "16")
-	p.sees(`(.*\n){15}Enter answer · Tab pane`)
+	p.sees(`(.*\n){14}Enter answer · Tab pane`) // the keys take two rows
 	p.keys("q")
 	p.resizes("80", "24")
 	given("q after fg")

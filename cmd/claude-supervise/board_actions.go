@@ -1,17 +1,48 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
 )
+
+// onBoard is the service of the board, on which a person starts runs where they like.
+type onBoard struct{ here }
+
+// Start starts a run in the background.
+func (onBoard) Start(ctx context.Context, r service.Start) (run string, made bool, err error) {
+	folder := strings.TrimSpace(r.Cwd)
+	if rest, inHome := strings.CutPrefix(folder, "~"); inHome && (rest == "" || rest[0] == '/') {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", false, err
+		}
+		folder = home + rest
+	}
+	cwd, err := wholePath(folder)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Stat(cwd); err == nil && !info.IsDir() {
+			err = errors.New("it is not a folder")
+		}
+	}
+	if folder == "" || err != nil {
+		return "", false, misfilled("cwd", "no run can work in %q: %v", folder, cmp.Or(err, errors.New("name a folder")))
+	}
+	return startAs(ctx, r, "prompt", []string{"run", "--cwd", cwd, "--name", r.Name, "-"})
+}
 
 // Retry tries again what has failed in a run.
 func (here) Retry(ctx context.Context, run string) (string, error) {

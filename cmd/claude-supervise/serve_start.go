@@ -95,6 +95,11 @@ func (p onPage) Start(ctx context.Context, r service.Start) (run string, made bo
 		}
 		args = append(args, "-f", path)
 	}
+	return startAs(ctx, r, field, args)
+}
+
+// startAs starts what was asked for by the arguments of run. What that refuses is refused for a field.
+func startAs(ctx context.Context, r service.Start, field string, args []string) (run string, made bool, err error) {
 	run, err = onState(func(c client.Client) (string, error) {
 		run := host.NewRun()
 		if r.Key != "" {

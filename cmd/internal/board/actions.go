@@ -12,6 +12,7 @@ func (c Config) has(key string) bool {
 	has, optional := map[string]bool{
 		"w": service.Can[service.Messenger](c.Service), "r": service.Can[service.Resumer](c.Service),
 		"R": service.Can[service.Retrier](c.Service), "p": service.Can[service.Pruner](c.Service),
+		"n": service.Can[service.Starter](c.Service),
 		"o": service.Can[service.Opener](c.Service), "m": service.Can[service.Merger](c.Service),
 		"d": service.Can[service.Merger](c.Service)}[key]
 	return has || !optional

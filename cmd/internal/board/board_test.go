@@ -28,7 +28,7 @@ func TestTheBoardShowsQuestionsAndTheTreeOfRuns(t *testing.T) {
 	d.types("tab")
 	d.shows("log [report] worktrees ── r-two", "all about it")
 	d.types("/", "p", "a", "r", "t", "enter")
-	d.shows("only: part", "  running       2h    $1.50  r-one", "❯ parked                       └ a part")
+	d.shows("filter: part", "2/2", "  running       2h    $1.50  r-one", "❯ parked                       └ a part")
 	if screen := d.screen(80, 24); strings.Contains(screen, "r-two") {
 		t.Errorf("the filter shows it:\n%s", screen)
 	}
@@ -270,7 +270,7 @@ func TestQuestionsAndRunsLeaveEachOtherRoom(t *testing.T) {
 	for range 4 {
 		d.types("down")
 	}
-	d.shows("What about q-10?", "── runs ─", "  running       2h    $1.50  r-one",
+	d.shows("What about q-10?", " ▲running       2h    $1.50  r-one", "16/16",
 		"❯ parked                     the task of r-two")
 }
 

@@ -62,6 +62,10 @@ func (b *Board) rows(columns, rows int, now time.Time) []string {
 		b.place.listWidth, b.place.formTop = 0, len(head)
 		return slices.Concat(head, filled(b.form.Rows(columns, room, b.around(), now), room), foot)
 	}
+	if len(b.list) == 0 && b.form == nil {
+		b.place.lines = nil
+		return slices.Concat(head, filled(b.wrapped(b.nothing(), columns), room), foot)
+	}
 	title, right := b.paneRows(now)
 	right = append([]string{b.paint(faint, b.rule(title, b.place.paneWidth))}, right...)
 	b.place.formTop = len(head) + 1 // below the title
@@ -105,12 +109,18 @@ func (b *Board) title(columns int) string {
 		parts = append(parts, terminal.Money(cost))
 	}
 	if b.filter != "" {
-		parts = append(parts, "only: "+terminal.CleanLine(b.filter, 40))
+		parts = append(parts, "filter: "+terminal.CleanLine(b.filter, 40))
 	}
 	if b.past != nil {
 		parts = append(parts, "with those that have ended")
 	}
-	return b.paint(bold, ansi.Truncate(strings.Join(parts, " · "), columns, "…"))
+	text, place := strings.Join(parts, " · "), ""
+	if at := b.at(); at >= 0 {
+		place = fmt.Sprintf(" %d/%d", at+1, len(b.list))
+	}
+	text = ansi.Truncate(text, columns-len(place), "…")
+	gap := strings.Repeat(" ", max(columns-len(place)-ansi.StringWidth(text), 0))
+	return b.paint(bold, text) + gap + b.paint(faint, place)
 }
 
 func plural(n int, one, many string) string {
@@ -121,7 +131,7 @@ func plural(n int, one, many string) string {
 }
 
 // keysRow names the keys that lead on from what the cursor is on.
-func (b *Board) keysRow(columns int) string {
+func (b *Board) keysRow() string {
 	e, is := b.current()
 	_, open := b.asks(e)
 	switch {
@@ -139,16 +149,42 @@ func (b *Board) keysRow(columns int) string {
 		return b.keys("Esc back", "↑↓ PgUp PgDn scroll", "w write", "s stop", "? keys")
 	case is && b.shows() == worktreePane:
 		return "m merge · d drop · Tab next pane · o folder · ? keys · q quit"
-	case is && columns < 80:
-		return map[bool]string{true: "Enter answer", false: "Enter open"}[open] +
-			" · Tab pane · / filter · ? keys · q quit"
 	case is && open:
-		return b.keys("Enter answer", "Tab pane", "w write", "s stop", "/ filter", "? keys", "q quit")
+		return b.keys("Enter answer", "Tab pane", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
+	case is && e.run != nil && e.run.SupervisorPID != 0:
+		return b.keys("Enter open", "Tab pane", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
 	case is:
-		return b.keys("Enter open", "Tab pane", "w write", "s stop", "r resume", "/ filter", "? keys", "q quit")
+		return b.keys("Enter open", "Tab pane", "w write", "s stop", "r resume", "n new", "/ filter", "? keys", "q quit")
 	}
-	return "e those that have ended · / filter · ? keys · q quit"
+	return b.keys("n new", "e those that have ended", "/ filter", "? keys", "q quit")
 }
+
+// keyRows is keysRow in as many rows as it takes, each with whole keys; on a low screen it is cut to one.
+func (b *Board) keyRows(columns, rows int) []string {
+	const between = " · "
+	lines := []string{""}
+	for _, key := range strings.Split(b.keysRow(), between) {
+		last := &lines[len(lines)-1]
+		switch {
+		case *last == "":
+			*last = key
+		case ansi.StringWidth(*last+between+key) <= columns:
+			*last += between + key
+		default:
+			lines = append(lines, key)
+		}
+	}
+	if rows < leastForKeys {
+		lines = []string{strings.Join(lines, between)}
+	}
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], columns, "…")
+	}
+	return lines
+}
+
+// leastForKeys is from how many rows on a narrow screen names all keys.
+const leastForKeys = 12
 
 // keys names those of some keys that the board has.
 func (b *Board) keys(named ...string) string {
@@ -178,7 +214,10 @@ func (b *Board) foot(columns, rows int) []string {
 		foot[i] = b.paint(look, foot[i])
 	}
 	if b.line == nil {
-		return append(foot, b.paint(faint, ansi.Truncate(b.keysRow(columns), columns, "…")))
+		for _, row := range b.keyRows(columns, rows) {
+			foot = append(foot, b.paint(faint, row))
+		}
+		return foot
 	}
 	text := terminal.CleanLine(b.line.label, 60) + " " + strings.ReplaceAll(terminal.Clean(string(b.line.text)), "\n", "⏎")
 	if over := ansi.StringWidth(text) - columns + 1; over > 0 {
@@ -245,9 +284,12 @@ func (b *Board) wrapped(text string, width int) []string {
 // part gives the rows that were scrolled to.
 func (b *Board) part(rows []string, room int) []string {
 	b.scroll = min(max(b.scroll, 0), max(len(rows)-room, 0))
-	rest := rows[b.scroll:]
+	rest := slices.Clone(rows[b.scroll:])
 	if len(rest) > room && room > 0 {
-		return append(rest[:room-1:room-1], b.paint(faint, fmt.Sprintf("… %d rows below · PgDn", len(rest)-room+1)))
+		rest = append(rest[:room-1], b.paint(faint, fmt.Sprintf("… %d rows below · PgDn", len(rest)-room+1)))
+	}
+	if b.scroll > 0 && room > 2 {
+		rest[0] = b.paint(faint, fmt.Sprintf("… %d rows above · PgUp", b.scroll+1))
 	}
 	return rest
 }

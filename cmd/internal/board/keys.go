@@ -151,10 +151,13 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 	case "enter":
 		b.enter(now)
 	case "/":
-		b.line = &typed{label: "only what has:", text: []rune(b.filter), live: true, take: func(text string) {
-			b.filter = text
-			b.relist()
-		}}
+		b.line = &typed{label: "filter:", text: []rune(b.filter), live: true, take: b.only}
+	case "esc":
+		if b.filter != "" {
+			b.only("")
+		}
+	case "n":
+		b.begin(e)
 	case "e":
 		if b.past == nil {
 			b.fetchPast()
@@ -168,6 +171,64 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 		}
 	}
 	return true
+}
+
+// only shows nothing but what has these words.
+func (b *Board) only(words string) {
+	b.filter = words
+	b.relist()
+}
+
+// begin asks for a task, the folder in which it is done and the name of its run, each in the line, and starts it. The
+// task stays until it is started.
+func (b *Board) begin(e entry) {
+	if !b.config.has("n") {
+		b.note = "This board has no key n; ? shows those that it has."
+		return
+	}
+	start := service.Start{Cwd: b.config.Folder}
+	switch {
+	case e.run != nil:
+		start.Cwd = e.run.Cwd
+	case e.question != nil:
+		start.Cwd = e.question.Cwd
+	}
+	ask := func(label, text string, take func(string)) {
+		b.line = &typed{label: label, text: []rune(text), take: take}
+	}
+	ask("task:", b.task, func(task string) {
+		b.task = task
+		if start.Prompt = task; strings.TrimSpace(task) == "" {
+			b.note = "Nothing was started."
+			return
+		}
+		ask("in the folder:", start.Cwd, func(folder string) {
+			start.Cwd = folder
+			ask("name, or nothing:", "", func(name string) {
+				start.Name = strings.TrimSpace(name)
+				b.note = "…"
+				b.start(func() any {
+					run, _, err := b.config.Service.(service.Starter).Start(b.ctx, start)
+					b.refresh()
+					return begun{start.Prompt, run, err}
+				})
+			})
+		})
+	})
+	b.line.keep = func(task string) { b.task = task }
+}
+
+// onBegun has the cursor on the new run as soon as it is seen.
+func (b *Board) onBegun(m begun) {
+	if m.err != nil {
+		b.note = "! " + m.err.Error()
+		return
+	}
+	if b.task == m.task {
+		b.task = ""
+	}
+	b.note, b.begun = m.run+" is started.", m.run
+	b.relist()
 }
 
 // enter opens what the cursor is on: the question that is asked, else what is shown of it on the whole screen.
@@ -338,7 +399,8 @@ func (b *Board) keysHelp() []keyHelp {
 		{"p", "deletes the records of a run that has ended"},
 		{"o", "opens its folder"},
 		{"c", "copies its id"},
-		{"/", "shows only what has these words: text, status, folder"},
+		{"n", "starts a run: its task, folder and name"},
+		{"/", "shows only what has these words: text, status, folder; Esc shows all again"},
 		{"e", "shows the runs that have ended before, or hides them"},
 		{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
 		{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},

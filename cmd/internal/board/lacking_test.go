@@ -22,12 +22,12 @@ func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 	d.shows("claude-supervise fleet · 2 questions", "builder-7")
 	for _, on := range []string{"r-one", "q-1"} {
 		d.selected = on
-		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d"} {
+		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d", "n"} {
 			d.types(key)
 			d.shows("This board has no key " + key)
 			d.did()
 		}
-		for _, name := range []string{"w write", "r resume", "o folder", "worktrees"} {
+		for _, name := range []string{"w write", "r resume", "n new", "o folder", "worktrees"} {
 			if screen := ansi.Strip(d.screen(120, 40)); strings.Contains(screen, name) {
 				t.Errorf("on %s it shows %q:\n%s", on, name, screen)
 			}

@@ -41,6 +41,8 @@ type Board struct {
 	confirm *confirm
 	help    bool
 	note    string // what became of the last action
+	task    string // of a run that was not started
+	begun   string // the run that was started here, until it is seen
 
 	viewing
 }
@@ -56,6 +58,10 @@ type (
 	became     struct{ text string }
 	pastRuns   []view.RunView
 	pruned     struct{ run, text string }
+	begun      struct {
+		task, run string
+		err       error
+	}
 )
 
 // New returns a Board that has not seen anything yet.
@@ -98,6 +104,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		gone := func(r view.RunView) bool { return r.ID == msg.run }
 		b.ended, b.past = slices.DeleteFunc(b.ended, gone), slices.DeleteFunc(b.past, gone)
 		b.relist()
+	case begun:
+		b.onBegun(msg)
 	case answered:
 		b.onAnswered(msg, now)
 	case told:
@@ -146,6 +154,9 @@ func (b *Board) see(o view.Overview, now time.Time) {
 func (b *Board) relist() {
 	at := b.at()
 	b.list = entries(b.now, b.over(), b.filter, b.config.Home)
+	if b.index(b.begun) >= 0 {
+		b.selected, b.begun = b.begun, ""
+	}
 	if b.index(b.selected) < 0 && len(b.list) > 0 {
 		b.selected = b.list[min(max(at, 0), len(b.list)-1)].id
 	}

@@ -88,28 +88,55 @@ func (b *Board) lines(room int) []int {
 
 // listRows gives the lines of the list that there is room for, those around the cursor, and notes which they are.
 func (b *Board) listRows(lines []int, now time.Time) []string {
-	if len(b.list) == 0 {
-		text := "No run is active, and no question is open. e shows ended runs."
-		switch {
-		case !b.known:
-			text = "Looking…"
-		case b.filter != "":
-			text = "Nothing has these words; / changes them, Esc there shows all."
-		}
-		return []string{ansi.Truncate(text, b.place.listWidth, "…")}
-	}
 	cursor := b.at()
 	b.place.lines = b.visible(lines, cursor)
 	rows := make([]string, 0, len(b.place.lines))
-	for _, line := range b.place.lines {
+	for i, line := range b.place.lines {
 		switch {
 		case line < 0:
 			rows = append(rows, b.paint(faint, b.rule(heading, b.place.listWidth)))
 		default:
-			rows = append(rows, b.row(b.list[line], line == cursor, b.place.listWidth, now))
+			rows = append(rows, b.row(b.list[line], b.mark(i, line == cursor), b.place.listWidth, now))
 		}
 	}
 	return rows
+}
+
+// nothing says of an empty list what would be in it.
+func (b *Board) nothing() string {
+	switch {
+	case !b.known:
+		return "Looking…"
+	case b.filter != "":
+		return "Nothing has these words. / changes them, Esc shows all."
+	}
+	text := "No run is active, and no question is open.\n" +
+		"Every run that you start is here, from whichever terminal, with what it asks: answer it, watch it, write to it, " +
+		"stop or resume it."
+	if b.config.has("n") {
+		text += "\nn starts one."
+	}
+	return text + " e shows those that have ended."
+}
+
+// mark is what stands before a row that is shown: the cursor, and whether there are more above or below it.
+func (b *Board) mark(row int, cursor bool) string {
+	mark, more := " ", " "
+	if cursor {
+		mark = "❯"
+	}
+	at, parts := b.place.lines[row], slices.Contains(b.place.lines, -1)
+	hidden := func(next int) bool {
+		return next >= 0 && next < len(b.list) && !slices.Contains(b.place.lines, next) &&
+			(!parts || (b.list[next].question == nil) == (b.list[at].question == nil))
+	}
+	switch {
+	case hidden(at - 1):
+		more = "▲"
+	case hidden(at + 1):
+		more = "▼"
+	}
+	return mark + more
 }
 
 // leastRows is how many rows the questions and the runs leave each other, where the list is too long for the screen.
@@ -160,11 +187,8 @@ func (b *Board) rule(text string, width int) string {
 }
 
 // row is an entry in a line.
-func (b *Board) row(e entry, cursor bool, width int, now time.Time) string {
-	mark := "  "
-	if cursor {
-		mark = "❯ "
-	}
+func (b *Board) row(e entry, mark string, width int, now time.Time) string {
+	cursor := strings.HasPrefix(mark, "❯")
 	if e.question != nil {
 		return b.questionRow(mark, *e.question, cursor, width, now)
 	}

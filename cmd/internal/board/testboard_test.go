@@ -76,6 +76,11 @@ func (f *fakeActions) Say(_ context.Context, id, text, _ string) (string, error)
 	return f.did("say", id, text)
 }
 
+func (f *fakeActions) Start(_ context.Context, s service.Start) (string, bool, error) {
+	_, err := f.did("start", s.Prompt, "in", s.Cwd, "as", s.Name)
+	return "r-new", err == nil, err
+}
+
 func (f *fakeActions) Resume(_ context.Context, id string) (string, error) {
 	return f.did("resume", id)
 }
@@ -146,7 +151,7 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 	d.Board = New(t.Context(), Config{
 		Service: fakeService{fakeActions: d.actions, logs: map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
 			"a-one": {"said by a-one"}}}, Changes: true,
-		Program: "claude-supervise",
+		Program: "claude-supervise", Folder: "/src/here",
 		Question: func(q view.QuestionView) terminal.Question {
 			t := terminal.Question{Terms: questions.Terms{Kind: q.Kind}, ID: q.ID, Text: q.Question, Run: q.Run, Of: 1}
 			for _, o := range q.Options {
