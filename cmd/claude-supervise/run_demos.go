@@ -14,19 +14,23 @@ import (
 	"claude-supervise/examples"
 )
 
-// listDemos shows the built-in scenarios, each with what it is about: in 80 columns, through a pager where they are
-// more than the terminal has lines.
+// listDemos shows the built-in scenarios by what they show, each with what it is about: in 80 columns, through a pager
+// where they are more than the terminal has lines.
 func listDemos() error {
 	var list strings.Builder
-	for _, name := range examples.Names() {
-		for i, line := range strings.Split(ansi.Wrap(aboutDemo(name), 80-demoIndent, ""), "\n") {
-			if i > 0 {
-				name = ""
+	for _, group := range examples.Groups() {
+		fmt.Fprintf(&list, "%s:\n", group.Title)
+		for _, name := range group.Names {
+			for i, line := range strings.Split(ansi.Wrap(aboutDemo(name), 80-demoIndent, ""), "\n") {
+				if i > 0 {
+					name = ""
+				}
+				fmt.Fprintf(&list, "  %-*s%s\n", demoIndent-2, name, line)
 			}
-			fmt.Fprintf(&list, "%-*s%s\n", demoIndent, name, line)
 		}
+		list.WriteString("\n")
 	}
-	list.WriteString("\nPlay one: claude-supervise run --demo ask\n")
+	list.WriteString("Play one: claude-supervise run --demo tour\n")
 	if err := terminal.Page(os.Stdout, list.String(), os.LookupEnv); err != nil {
 		return fmt.Errorf("cannot write the output: %w", err)
 	}
