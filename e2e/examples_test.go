@@ -58,7 +58,12 @@ func TestTheExamplesPageIsTrue(t *testing.T) {
 			t.Errorf("$ %s\n%s", command, seen)
 		}
 	}
+	_, index, _ := strings.Cut(page, "| what you want |")
+	index, _, _ = strings.Cut(index, "\n\n")
 	for _, name := range toCopy(t) {
+		if !strings.Contains(index, "`"+name+"`") {
+			t.Errorf("nothing that one may want leads to %s", name)
+		}
 		if !strings.Contains(page, "| `"+name+"` |") || !slices.Contains(commands, "claude-supervise run --demo "+name) {
 			t.Errorf("the page does not tell of %s", name)
 		}
