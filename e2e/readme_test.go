@@ -267,10 +267,13 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 	for _, command := range slices.Compact(commands) {
 		t.Run(command, func(t *testing.T) {
 			switch {
-			case command == "make test":
-				// This test is part of it.
-			case strings.HasPrefix(command, "git clone URL-OF-THIS-REPOSITORY "), strings.HasPrefix(command, "cd "):
-				// What follows is run in the repository that is here.
+			case command == "claude-supervise board":
+				s := newWorld(t).sit(nil, "board")
+				s.sees("No run is active")
+				s.types("q")
+				if code := s.ends(); code != 0 {
+					t.Errorf("exit %d", code)
+				}
 			case strings.HasPrefix(command, "go "):
 				w := newWorld(t)
 				w.Cwd = repository
