@@ -34,6 +34,9 @@ func showsFindings(cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if d.Question != nil {
+			return usage("%s is a question; name its run instead", d.Question.ID)
+		}
 		agents := map[string]bool{}
 		for _, a := range d.Run.Agents {
 			agents[a.ID] = true

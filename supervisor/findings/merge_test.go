@@ -84,6 +84,39 @@ func TestFindingsAreMergedInTheirOrderWithTheirAgentsAndBrokenLinesKeptAside(t *
 	}
 }
 
+// What is printed before the end is what will be merged, but for a line that is not yet whole; nothing is written.
+func TestWhatIsSharedIsPrintedBeforeTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	gittest.Put(t, filepath.Join(dir, "findings.jsonl"), strings.Join([]string{
+		`{"agent_id":"a-one0000000000","timestamp":"2026-01-11T12:00:00+01:00","text":"<&>"}`, `{"agent":"a-stranger"}`,
+		`{"agent_id":"a-two00000`}, "\n"))
+	gittest.Put(t, filepath.Join(dir, "notes.jsonl"), "1\n")
+	var out strings.Builder
+	if err := Print(dir, finders, &out); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"findings.jsonl": [
+{"order":1,"agent":"a-one0000000000","time":"2026-01-11T11:00:00Z","value":{"agent_id":"a-one0000000000",` +
+		`"timestamp":"2026-01-11T12:00:00+01:00","text":"<&>"}},
+{"order":2,"agent":"","time":"","value":{"agent":"a-stranger"}}
+]
+,"notes.jsonl": [
+{"order":1,"agent":"","time":"","value":1}
+]
+}
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" || !json.Valid([]byte(out.String())) {
+		t.Error(diff)
+	}
+	if files, err := os.ReadDir(dir); len(files) != 2 || err != nil {
+		t.Errorf("in the folder are %v (%v)", files, err)
+	}
+	out.Reset()
+	if err := Print(filepath.Join(dir, "none"), finders, &out); err != nil || out.String() != "{}\n" {
+		t.Errorf("where nothing is shared: %q (%v)", out.String(), err)
+	}
+}
+
 func TestOnlyFilesOfFindingsAreMerged(t *testing.T) {
 	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
 	gittest.Put(t, secret, "{\"secret\":1}\n")
