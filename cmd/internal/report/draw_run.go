@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
@@ -11,10 +13,20 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// page draws the report of a run as a page.
+// page draws the report of a run as a page: first what was to be done, and what came of it.
 func page(r view.RunReport) g.Node {
+	task, summary := "", ""
+	if len(r.Agents) > 0 {
+		root := r.Agents[0]
+		task, _, _ = strings.Cut(strings.TrimSpace(root.Task), "\n")
+		if root.Report != nil {
+			summary = root.Report.Summary
+		}
+	}
 	return document("Run "+r.Run.ID, html.Main(markup.Lines(
-		html.H1(markup.Dotted(g.Text("Run "+r.Run.ID), some(r.Run.Name))),
+		html.H1(own(cmp.Or(task, r.Run.Name, r.Run.ID))),
+		html.P(html.Class("meta"), markup.Dotted(g.Text("Run "+r.Run.ID), some(r.Run.Name))),
+		g.If(summary != "", paragraph("text", see(summary))),
 		Part(r),
 	)))
 }
