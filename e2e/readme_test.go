@@ -268,12 +268,11 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			switch {
 			case command == "claude-supervise board":
-				s := newWorld(t).sit(nil, "board")
-				s.sees("No run is active")
-				s.types("q")
-				if code := s.ends(); code != 0 {
-					t.Errorf("exit %d", code)
-				}
+				p := newWorld(t).sitInTmux()
+				p.keys(command, "Enter")
+				p.sees("No run is active")
+				p.keys("q")
+				p.sees(`^\$$`)
 			case strings.HasPrefix(command, "go "):
 				w := newWorld(t)
 				w.Cwd = repository

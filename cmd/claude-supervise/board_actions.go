@@ -44,6 +44,19 @@ func (onBoard) Start(ctx context.Context, r service.Start) (run string, made boo
 	return startAs(ctx, r, "prompt", []string{"run", "--cwd", cwd, "--name", r.Name, "-"})
 }
 
+// Say leaves a message for an agent. What is to be done for a run that does not go on is said by keys.
+func (onBoard) Say(ctx context.Context, agent, text, by string) (string, error) {
+	return sayWith(ctx, agent, text, by, func(r view.RunView) string {
+		switch {
+		case r.EndedAt != nil || r.Packed:
+			return ""
+		case len(r.OpenQuestions) > 0:
+			return "a answers what it asks; r resumes the run then."
+		}
+		return "r resumes the run."
+	})
+}
+
 // Retry tries again what has failed in a run.
 func (here) Retry(ctx context.Context, run string) (string, error) {
 	return onState(func(c client.Client) (string, error) {

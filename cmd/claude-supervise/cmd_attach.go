@@ -103,8 +103,14 @@ func runSay(ctx context.Context, id, text string) error {
 	return terminal.Print(func(p *terminal.Printer) error { return p.Result(becomes) })
 }
 
-// say leaves a message for a run or an agent, and gives what becomes of it.
+// say leaves a message for a run or an agent, and gives what becomes of it, with what to type where the run does not go
+// on.
 func say(ctx context.Context, c client.Client, id, text, by string) (string, error) {
+	return sayFor(ctx, c, id, text, by, thisProgram.Next)
+}
+
+// sayFor is say where next says what to do for a run that does not go on.
+func sayFor(ctx context.Context, c client.Client, id, text, by string, next func(view.RunView) string) (string, error) {
 	sight, agent, err := c.Reader().Snapshot(ctx, id)
 	if err != nil {
 		return "", err
@@ -120,7 +126,7 @@ func say(ctx context.Context, c client.Client, id, text, by string) (string, err
 	case err != nil:
 		return "", err
 	case !sight.Run.GoesOn():
-		becomes += "\n" + thisProgram.Next(sight.Run)
+		becomes += "\n" + next(sight.Run)
 	}
 	return strings.TrimSpace(becomes), nil
 }

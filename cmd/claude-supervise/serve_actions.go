@@ -78,11 +78,15 @@ func (here) Resume(ctx context.Context, id string) (string, error) {
 
 // Say leaves a message for an agent.
 func (here) Say(ctx context.Context, agent, text, by string) (string, error) {
+	return sayWith(ctx, agent, text, by, thisProgram.Next)
+}
+
+func sayWith(ctx context.Context, agent, text, by string, next func(view.RunView) string) (string, error) {
 	text, err := message("message", []string{text}, strings.NewReader(text))
 	if err != nil {
 		return "", service.Refused("%v", err)
 	}
 	return onState(func(c client.Client) (string, error) {
-		return say(ctx, c, agent, text, by)
+		return sayFor(ctx, c, agent, text, by, next)
 	})
 }
