@@ -106,7 +106,7 @@ func TestARunIsStartedAndAnsweredOnTheBoard(t *testing.T) {
 	p.keys("/none", "Enter")
 	p.sees(`\nname, or nothing:`)
 	p.keys("Enter")
-	p.sees(`no run can work in ".*/none"(.|\n)*nothing was started`)
+	p.sees(`there is no folder\s+/\S+/none;\s+nothing\s+was\s+started`)
 	p.keys("n")
 	p.sees(`\ntask: Add a login to the service.`)
 	p.keys("Enter")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +37,13 @@ func (onBoard) Start(ctx context.Context, r service.Start) (run string, made boo
 			err = errors.New("it is not a folder")
 		}
 	}
-	if folder == "" || err != nil {
-		return "", false, misfilled("cwd", "no run can work in %q: %v", folder, cmp.Or(err, errors.New("name a folder")))
+	switch {
+	case folder == "":
+		return "", false, misfilled("cwd", "name the folder to work in")
+	case errors.Is(err, fs.ErrNotExist):
+		return "", false, misfilled("cwd", "there is no folder %s", folder)
+	case err != nil:
+		return "", false, misfilled("cwd", "no run can work in %s: %v", folder, err)
 	}
 	return startAs(ctx, r, "prompt", []string{"run", "--cwd", cwd, "--name", r.Name, "-"})
 }
