@@ -83,6 +83,8 @@ func TestInitShowsWhatItWouldChangeAndTakesNoForNo(t *testing.T) {
 		"them.\n"
 	noError(t, os.WriteFile(filepath.Join(w.Cwd, "CLAUDE.md"), []byte(mine), 0o640))
 	s := w.sit(nil, "init")
+	s.sees(`init is about to:\s+create \.claude/skills/claude-supervise/SKILL\.md\s+` +
+		`create \.claude/commands/supervise\.md\s+change CLAUDE\.md\s+link ~/\.local/bin/claude-answer\s`)
 	s.sees(`\+<!-- claude-supervise:begin -->`)
 	s.sees(`Change CLAUDE\.md\? \[y/N\] $`)
 	s.types("\r")

@@ -29,6 +29,6 @@ var grouped = [][2]string{
 		"subagent-pauses subagent-reports subagent-fails"},
 	{"How a run ends", "partial failed-report missing-deliverable still-missing no-report unreported background work"},
 	{"What goes wrong outside", "crash limit overloaded credit login compaction foreign"},
-	{"Tasks to copy, in examples/", "document-update-review security-analysis mutation-testing business-rules code-review " +
-		"parallel-merge sequential shared-findings error-recovery workflow"},
+	{"Tasks to copy, in examples/", "document-update-review security-analysis mutation-testing business-rules " +
+		"code-review parallel-merge sequential shared-findings error-recovery workflow"},
 }

@@ -67,7 +67,7 @@ func Install(f Flags) error {
 	switch {
 	case f.Yes:
 	case terminal.Attended():
-		err = askFor(wanted)
+		err = errors.Join(announce(wanted), askFor(wanted))
 	default:
 		err = needsAsking(wanted, f)
 	}
@@ -111,6 +111,20 @@ func (p place) wanted(f Flags) ([]change, error) {
 		all = append(all, c)
 	}
 	return append(all, answerLink(f.Undo)), errors.Join(bad...)
+}
+
+// announce says what is about to be done, before anything is asked or done.
+func announce(wanted []change) error {
+	var lines strings.Builder
+	for _, c := range wanted {
+		if c.verb != stays {
+			lines.WriteString("\n  " + c.verb.would + " " + c.shown)
+		}
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	return terminal.Print(func(p *terminal.Printer) error { p.Notice("init is about to:" + lines.String()); return nil })
 }
 
 // askFor asks for each change of what is there already; what the person does not agree to stays.
