@@ -68,7 +68,7 @@ func (p Program) logs(ctx context.Context, s service.Runs, id string, r service.
 				return to.Raw(line)
 			}
 			for _, one := range said {
-				print := func() error { return to.Result(one.String()) }
+				print := func() error { return to.Result(runs.LogText(to.Width(), one.String())) }
 				if asJSON {
 					print = func() error { return to.JSON(one) }
 				}
