@@ -52,7 +52,7 @@ func TestTheBoardOnEachSizeOfTerminal(t *testing.T) {
 			{"log", []string{"Tab"}, []string{"Tab", "Tab", "Tab"}, `\[log\]`},
 			{"evidence", []string{"Down", "Enter"}, []string{"Escape"}, `May it edit version.txt\?(.*\n)+.*1\) allow(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"help", []string{"?"}, []string{"Escape"}, `answers what is asked`},
-			{"past", []string{"e"}, []string{"e"}, ` 1/8\n`},
+			{"past", []string{"e"}, []string{"e"}, ` 1/7\n`},
 			{"sure", []string{"s"}, []string{"n"}, `Stop .*, and what it started(.*\n)+.*y does it`},
 		} {
 			p.keys(state.keys...)

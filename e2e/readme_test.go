@@ -272,7 +272,7 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 				p.keys(command, "Enter")
 				p.sees("No run is active")
 				p.keys("q")
-				p.sees(`^\$$`)
+				p.sees(`board\n\$$`)
 			case strings.HasPrefix(command, "go "):
 				w := newWorld(t)
 				w.Cwd = repository
