@@ -18,10 +18,13 @@ import (
 )
 
 // onBoard is the service of the board, on which a person starts runs where they like.
-type onBoard struct{ here }
+type onBoard struct {
+	here
+	first bool // there was no state when the board began: its first run makes it
+}
 
 // Start starts a run in the background.
-func (onBoard) Start(ctx context.Context, r service.Start) (run string, made bool, err error) {
+func (b onBoard) Start(ctx context.Context, r service.Start) (run string, made bool, err error) {
 	folder := strings.TrimSpace(r.Cwd)
 	if rest, inHome := strings.CutPrefix(folder, "~"); inHome && (rest == "" || rest[0] == '/') {
 		home, err := os.UserHomeDir()
@@ -44,6 +47,15 @@ func (onBoard) Start(ctx context.Context, r service.Start) (run string, made boo
 		return "", false, misfilled("cwd", "there is no folder %s", folder)
 	case err != nil:
 		return "", false, misfilled("cwd", "no run can work in %s: %v", folder, err)
+	}
+	if b.first {
+		c, err := openClient()
+		if err != nil {
+			return "", false, err
+		}
+		if err := c.Close(); err != nil {
+			return "", false, err
+		}
 	}
 	return startAs(ctx, r, "prompt", []string{"run", "--cwd", cwd, "--name", r.Name, "-"})
 }

@@ -42,8 +42,12 @@ A merge that would run a program chosen by the agent is refused.`,
 		if gone != nil {
 			folder = "" // it is asked for
 		}
-		return board.Config{Service: onBoard{here{acting}}, Question: asking.Placed, Changes: true, Folder: folder,
-			Drafts: terminal.Drafts{Folder: dirs.RunDir}, By: terminal.Who("board")}, func() {}, err
+		state, none := view.OpenExistingReader()
+		if none == nil {
+			_ = state.Close() // it was only looked whether it is there
+		}
+		return board.Config{Service: onBoard{here{acting}, view.Gone(none)}, Question: asking.Placed, Changes: true,
+			Folder: folder, Drafts: terminal.Drafts{Folder: dirs.RunDir}, By: terminal.Who("board")}, func() {}, err
 	})
 }
 
