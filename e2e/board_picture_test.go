@@ -53,7 +53,7 @@ func TestTheBoardOnEachSizeOfTerminal(t *testing.T) {
 			{"evidence", []string{"Down", "Enter"}, []string{"Escape"}, `May it edit version.txt\?(.*\n)+.*1\) allow(.*\n)+.*(↑↓ Enter choose|Enter · \? help)`},
 			{"help", []string{"?"}, []string{"Escape"}, `answers what is asked`},
 			{"past", []string{"e"}, []string{"e"}, ` 1/7\n`},
-			{"sure", []string{"s"}, []string{"n"}, `Stop .*, and what it started(.*\n)+.*y does it`},
+			{"sure", []string{"s"}, []string{"n"}, `Stop .*, and what it\s+started(.*\n)+.*y does it`},
 		} {
 			p.keys(state.keys...)
 			p.sees(state.sees)
