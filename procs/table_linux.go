@@ -20,8 +20,8 @@ const userHZ = 100
 
 var pageSize = int64(os.Getpagesize())
 
-// began gives the end of the tick in which a process started, as its identity has it. The two clocks are read again where
-// a busy machine came between them, and what is left of that makes the time later, never earlier.
+// began returns the end of the tick in which a process started, as its identity has it. The two clocks are read again
+// where a busy machine came between them, and what is left of that makes the time later, never earlier.
 func began(start uint64) time.Time {
 	const tries, near = 10, 100 * time.Microsecond
 	var at time.Time
