@@ -169,7 +169,7 @@ func TestHalfALineIsSaidAndKept(t *testing.T) {
 	p.keys("fg", "Enter")
 	halfway("did not send it: one", "two")
 	p.keys("C-c")
-	p.sees(`(?s)Not sent: two\n.*stays open.*\n\$$`)
+	p.sees(`(?s)Not sent: two\n.*interrupted with q-\w+ open.*\n\$$`)
 	asIs()
 	p.keys("claude-supervise resume --plain "+q.Run, "Enter")
 	halfway("did not send it: two", "three")

@@ -116,7 +116,7 @@ func TestARunIsStartedAndAnsweredOnTheBoard(t *testing.T) {
 	p.keys("login", "Enter")
 	p.sees(`1 question · 1 run(.*\n)+.*login`)
 	p.keys("a")
-	p.sees(`Allow Bash: ls -a`) // nothing was permitted
+	p.sees(`May it run: ls -a`) // nothing was permitted
 	runs := parse[[]struct{ Name, Cwd string }](t, w.must("ps", "--json"))
 	if len(runs) != 1 || runs[0].Name != "login" || runs[0].Cwd != w.Cwd {
 		t.Errorf("there are %+v", runs)

@@ -33,11 +33,11 @@ AWAITING_USER_INPUT
 E`,
 			typed: []string{"b", "2,1"},
 			prompt: []string{
-				"USER_INPUT_RESPONSE\n{\"order\": \"billing\", \"tasks\": \"fixes, tests\"}\n",
+				"USER_INPUT_RESPONSE\n{\"order\": \"billing\", \"tasks\": [\"fixes\",\"tests\"]}\n",
 				"Continue from state file: state.json\n",
 				"order: Which module first?\nAnswer: billing\n",
 			},
-			answer: `{"order": "billing", "tasks": "fixes, tests"}`, answers: `{"order": "billing", "tasks": "fixes, tests"}`,
+			answer: `{"order": "billing", "tasks": ["fixes","tests"]}`, answers: `{"order": "billing", "tasks": ["fixes","tests"]}`,
 			checkpoint: "state.json", stored: "state.json.answer.json",
 		},
 		"paused with a state file": {
@@ -172,14 +172,12 @@ E`,
 	}
 }
 
-// values gives what an object of texts holds.
+// values returns what an object holds, as JSON.
 func values(t *testing.T, object string) []string {
 	t.Helper()
 	var all []string
-	for _, v := range parse[map[string]string](t, object) {
-		quoted, err := json.Marshal(v)
-		noError(t, err)
-		all = append(all, string(quoted))
+	for _, v := range parse[map[string]json.RawMessage](t, object) {
+		all = append(all, string(v))
 	}
 	return all
 }

@@ -72,7 +72,8 @@ func (w *world) decides(question, answer string) {
 		<-s.gone
 		switch code := s.cmd.ProcessState.ExitCode(); {
 		case code == -1:
-		case code == 0, strings.Contains(string(s.seen), "answered"), strings.Contains(string(s.seen), "withdrawn"):
+		case code == 0, strings.Contains(strings.ToLower(string(s.seen)), "answered"),
+			strings.Contains(string(s.seen), "withdrawn"):
 			return
 		default:
 			w.t.Errorf("answer %s exits %d: %s", question, code, s.seen)

@@ -85,7 +85,7 @@ type RunView struct {
 	Worker        string            `json:"-"`         // of a fleet, that has it; "": none, or no fleet has it
 	Snapshot      *RunSnapshot      `json:"snapshot"`  // nil: none are taken
 
-	Summary    string `json:"-"` // what its first agent has reported, for people; "": it has not
+	Summary    string `json:"-"` // of one that has ended, by its first agent, for people; "": none
 	Packed     bool   `json:"-"` // it goes on where its pack file is unpacked
 	FolderGone bool   `json:"-"` // its folder is not there any more: see LookForFolder
 	left       string // why its last supervisor has left, if it has, on purpose
@@ -351,7 +351,7 @@ func (r Reader) viewsWith(ctx context.Context, runs []supervisor.Run, open []*su
 		v := at[a.Run]
 		l := live[a.ID]
 		v.CostUSD += a.CostUSD
-		if a.Parent == "" && a.Report != nil {
+		if a.Parent == "" && a.Report != nil && v.EndedAt != nil {
 			v.Summary = a.Report.Summary
 		}
 		v.Agents = append(v.Agents, agentView(a, l, asked[a.ID]))
