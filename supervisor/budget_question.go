@@ -91,14 +91,17 @@ func (s State) endsFromAbove(a *Agent) bool {
 // OfBudget reports whether a question is about a budget.
 func OfBudget(q *Question) bool { return q.Kind == questions.AskBudget }
 
-// decideBudgets does what a person has answered to the question of an agent's budget. What is no decision is asked
-// again.
+// undecided is what is known of the question of a budget whose answer has decided nothing.
+const undecided = "the answer decided nothing, and it was asked again"
+
+// decideBudgets does what a person has answered to the question of an agent's budget. What is no decision (it is
+// declined, or raises to no more than is used) closes the question, and another is asked: a question takes one answer.
 func (d *transition) decideBudgets(id string) {
 	for _, q := range d.FindQuestionsOf(id,
 		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
 		q = d.question(q.ID)
 		if q.Skipped || q.Declined || questions.Check(q, q.Answer, "") != nil {
-			q.State, q.Response = checkpoints.QuestionOpen, checkpoints.Response{}
+			q.State, q.Remark = checkpoints.QuestionWithdrawn, undecided
 			continue
 		}
 		q.State = checkpoints.QuestionDelivered // it needs no words

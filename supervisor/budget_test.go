@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -300,28 +301,62 @@ func TestUnderTheFailPolicyABudgetFailsWith4(t *testing.T) {
 	s.exits(ExitBudget)
 }
 
+// A question takes one answer, whatever that is: what is asked again has another id.
 func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 	s := withBudget(t, Budget{CostUSD: 1})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
-	q := s.asksBudget(Root, "q-1")
+	q := s.asksBudget(Root, "q-0")
+	asked := 0
+	undecided := func(n InboxEntry) {
+		t.Helper()
+		n.Question = q.ID
+		s.Do(InboxRead{Notes: []InboxEntry{n}})
+		s.is(checkpoints.OverBudget)
+		if old := s.State.Questions[q.ID]; old.State != checkpoints.QuestionWithdrawn || old.AnsweredAt == nil ||
+			old.Remark == "" {
+			t.Errorf("after %+v it is %s (%s)", n, old.State, old.Remark)
+		}
+		asked++
+		q = s.asksBudget(Root, fmt.Sprint("q-", asked))
+	}
 	for _, answer := range []string{"", "continue", "raise", "raise much", "raise 1.05", "raise -3",
 		"finish now", "raise 1e9"} {
 		if err := questions.Check(q, answer, "/work"); err == nil {
 			t.Errorf("%q is taken", answer)
 		}
-		s.Answers("q-1", answer)
-		s.is(checkpoints.OverBudget)
-		if !IsOpen(s.State.Questions["q-1"]) {
-			t.Fatalf("after %q nobody is asked", answer)
-		}
+		undecided(InboxEntry{Kind: EntryAnswer, Value: answer})
 	}
+	undecided(InboxEntry{Kind: EntryAnswer, Value: "no", Decline: true})
+	undecided(InboxEntry{Kind: EntryAnswer, Skip: true})
 	for _, answer := range []string{"raise 5", "raise $2.50", "raise +1", "finish", "stop"} {
 		if err := questions.Check(q, answer, "/work"); err != nil {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
+	s.Answers(q.ID, "raise 5")
+	s.is(checkpoints.Starting)
+}
+
+// A budget that is lower where the run is unpacked may be lower by more than is put on top of it.
+func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
+	s := withBudget(t, Budget{Time: time.Hour + time.Second})
+	s.Do(Worked{Agent: Root, For: time.Hour + time.Second})
+	s.Ends()
+	s.Rests(true)
+	s.asksBudget(Root, "q-1")
+	s.Do(Packed{File: "r.pack"})
+	here := s.State.Config
+	here.Budget.Time = time.Second
+	s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Config: here,
+		Conversations: []string{s.State.Agents[Root].SessionID}})
+	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Answers("q-1", "raise +1h")
+	s.is(checkpoints.OverBudget)
+	s.asksBudget(Root, "q-2")
+	s.Answers("q-2", "raise +2h")
+	s.is(checkpoints.Starting)
 }
 
 func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {

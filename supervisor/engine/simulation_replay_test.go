@@ -59,6 +59,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"763033611-2-3-4-7-10-11-12-13":           "a script's question that became the agent's was asked, though all alike were answered",
 		"763034035-1-5-6-7-10-11-12-13":           "what a script took was lost with a later turn, in which its agent had reported",
 		"760139815-2-3-5-6-7-8-9-10-11-12-13":     "a subagent that waited for a command counted as at work, and its process kept its budget",
+		"763098367-1-3-4-5-6-7-8-9-10-11-12-13":   "a budget raised to no more than was used stayed asked under a question that had its answer",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)
