@@ -332,6 +332,8 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 		s.Do(TurnBegun{Agent: Root, Launch: 1, Unasked: true})
 		s.reports("success", "")
 	}
+	more := func(s *Story) { reported(s); s.says("use SQLite") }
+	moreAtEnd := func(s *Story) { reported(s); s.Do(Checked{Agent: Root}); s.says("use SQLite") }
 	interrupted := func(s *Story) {
 		s.Do(InterruptAsked{})
 		s.Do(Ended{Agent: Root, Launch: 1, Outcome: "exit 143"})
@@ -348,6 +350,8 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 		"killed in the turn after":     {before: (*Story).turnEnds, end: killed, want: 1},
 		"killed as it had reported":    {before: reportedSince, end: killed, want: 1},
 		"killed when all is reported":  {before: reported, end: killed, want: -1},
+		"killed with more to read":     {before: more, end: killed, want: 1},
+		"killed at its end, with more": {before: moreAtEnd, end: killed, want: 1},
 		"ended when its turn was over": {before: reported, end: finished, want: -1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -234,11 +234,12 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	}
 	killed := crashed || l.End == "" || l.End == EndRecover
 	newest := d.lastArrival(agent, l.N)
+	goesOn := a.Report == nil || l.Phase.InTurn() || len(a.Outbox) > 0 || d.reads(l)
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		recent := !v.ArrivedAt.IsZero() && newest.Sub(v.ArrivedAt) < unwritten
 		last := killed && (v.Turn >= l.Turns-1 || recent)
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
-			last = last && (a.Report == nil || l.Phase.InTurn()) || l.Phase.InTurn() && v.Turn == l.Turns
+			last = last && goesOn || l.Phase.InTurn() && v.Turn == l.Turns
 		}
 		return v.Launch == l.N && (unsent(v) || last && v.State == checkpoints.DeliveryDelivered)
 	}) {
