@@ -1,6 +1,7 @@
 package questions
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -40,6 +41,9 @@ type Kind struct {
 
 	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
 
+	heading  string            // what a form calls it; "": by its header
+	headings map[string]string // what it calls one whose header is a word of ours
+
 	check   func(q *Question, answer, folder string) error // why an answer decides nothing; nil: any does
 	refuse  func(why string) string                        // the answer that says no; nil: there is none
 	grants  func(q *Question) bool                         // as Grants; nil: no answer does
@@ -51,25 +55,31 @@ var kinds = map[Name]Kind{
 	AskClarification: {Sharable: true, Writable: true, Posted: true, Tells: true},
 	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true,
 		Words:   "In your own words, or what belongs to the option",
+		heading: "Blocked", headings: map[string]string{
+			"missing_info": "Blocked: it lacks information", "external_dependency": "Blocked: needs something from outside",
+			"error": "Blocked by an error", "resource_limit": "Blocked by a limit"},
 		resolve: resolveStop, grants: handsBlocked, advance: stopInAdvance},
 	AskPermission: {Decides: true, Evidence: true, Lets: true, Sharable: true, InCall: true, Ruled: true,
 		Words: "Why it is denied, or another rule to allow",
 		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
 	AskDelegation: {Decides: true, Evidence: true, Lets: true, Sharable: true, Hands: true,
-		Words: "Another task to approve, or why it is denied",
+		Words: "Another task to approve, or why it is denied", heading: "Start another agent?",
 		check: checkDelegation, refuse: deny, grants: approves, advance: approveInAdvance},
-	AskBudget: {Decides: true, Lets: true, Aside: true, Words: "The new bound, if it is raised",
+	AskBudget: {Decides: true, Lets: true, Aside: true, Words: "The new bound, if it is raised", heading: "Budget used up",
 		check: checkBudget, grants: raises, advance: raiseInAdvance},
-	AskCommand: {Evidence: true, Lets: true, Runs: true,
+	AskCommand: {Evidence: true, Lets: true, Runs: true, heading: "Run a command as you?",
 		refuse: leave, grants: runs, advance: runInAdvance},
 	AskFile:    {Writable: true, Tells: true},
-	AskOverrun: {Beside: true, Writable: true, Aside: true},
+	AskOverrun: {Beside: true, Writable: true, Aside: true, heading: "It takes longer than estimated"},
 	AskElicitation: {InCall: true, Server: true,
 		grants: always, advance: serverInAdvance},
 }
 
 // KindOf gives the row of a kind; of one that is not known nothing holds.
 func KindOf(n Name) Kind { return kinds[n] }
+
+// Heading returns what a form calls a question of the kind with this header; "": the header says it.
+func (k Kind) Heading(header string) string { return cmp.Or(k.headings[header], k.heading) }
 
 // All gives the names of the kinds, in order.
 func All() []Name { return slices.Sorted(maps.Keys(kinds)) }

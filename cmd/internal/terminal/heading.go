@@ -1,37 +1,15 @@
 package terminal
 
 import (
+	"cmp"
 	"strings"
 
 	"claude-supervise/supervisor/questions"
 )
 
-// headings are what forms call the questions of a kind, and those of its headers that are words of ours.
-var headings = map[questions.Name]map[string]string{
-	questions.AskBlocker: {"": "Blocked", "missing_info": "Blocked: it lacks information",
-		"external_dependency": "Blocked: needs something from outside", "error": "Blocked by an error",
-		"resource_limit": "Blocked by a limit"},
-	questions.AskDelegation: {"": "Start another agent?"},
-	questions.AskBudget:     {"": "Budget used up"},
-	questions.AskOverrun:    {"": "It takes longer than estimated"},
-	questions.AskCommand:    {"": "Run a command as you?"},
-}
-
 // heading says what sort of question this is.
 func heading(q Question) string {
-	of, is := headings[q.Kind]
-	title := CleanLine(q.Header, 60)
-	switch {
-	case of[q.Header] != "":
-		return of[q.Header]
-	case is:
-		return of[""]
-	case title != "":
-		return title
-	case q.Kind != "" && q.Kind != questions.AskClarification:
-		return CleanLine(string(q.Kind), 20)
-	}
-	return "Question"
+	return cmp.Or(questions.KindOf(q.Kind).Heading(q.Header), CleanLine(q.Header, 60), "Question")
 }
 
 // verbs are what calls of tools do with what they are about.
