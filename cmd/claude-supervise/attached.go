@@ -145,7 +145,7 @@ func (a *attached) watch(ctx context.Context, leave context.CancelCauseFunc, las
 		if a.prompter == nil {
 			return nil
 		}
-		go a.tick(asking)
+		group.Go(func() error { a.tick(asking); return nil })
 		a.prompter.Leaves(func() { leave(errLeft) })
 		if err := a.prompter.Run(asking); err != nil {
 			a.printer.Notice("Nothing can be typed here: " + err.Error())
