@@ -213,6 +213,10 @@ func (d *transition) answered(agent string) bool {
 // 35 s pass before data that no program has waited for is on the disk.
 const unwritten = time.Minute
 
+// unwrittenTurns is the same in turns: the machine may have slept between two of them, which says nothing about what was
+// written. More than these do not come to their end within 100 ms.
+const unwrittenTurns = 5
+
 // lastArrival gives the time of the last delivery to a launch; the zero time if it had none.
 func (d *transition) lastArrival(agent string, launch int) (last time.Time) {
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool { return v.Launch == launch }) {
@@ -237,7 +241,7 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 	goesOn := a.Report == nil || l.Phase.InTurn() || len(a.Outbox) > 0 || d.reads(l)
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		recent := !v.ArrivedAt.IsZero() && newest.Sub(v.ArrivedAt) < unwritten
-		last := killed && (v.Turn >= l.Turns-1 || recent)
+		last := killed && (v.Turn >= l.Turns-unwrittenTurns || recent)
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
 			last = last && goesOn || l.Phase.InTurn() && v.Turn == l.Turns
 		}

@@ -120,8 +120,15 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 
 // Several short turns may end before the transcript is on the disk, and be lost together; one long ago is not looked
 // up again.
-func TestWhatWasReadTwoTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.T) {
-	for name, pause := range map[string]time.Duration{"just now": 0, "long ago": 2 * unwritten} {
+func TestWhatWasReadTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.T) {
+	for name, since := range map[string]struct {
+		pause time.Duration
+		turns int
+		asked bool
+	}{
+		"just now": {0, unwrittenTurns + 2, true}, "before the machine slept": {2 * unwritten, 2, true},
+		"long ago": {2 * unwritten, unwrittenTurns + 2, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, nil)
 			s.Do(askUser("q-1"))
@@ -130,8 +137,8 @@ func TestWhatWasReadTwoTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testi
 			s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 			s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: []checkpoints.Task{{ID: "t1"}, {ID: "t2"}, {ID: "t3"}}})
 			s.turnEnds()
-			s.At = s.At.Add(pause)
-			for range 2 {
+			s.At = s.At.Add(since.pause)
+			for range since.turns {
 				s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 				s.says("go on")
 				s.Delivers(1)
@@ -139,7 +146,7 @@ func TestWhatWasReadTwoTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testi
 			}
 			s.dies(crash())
 			doubted := s.State.Deliveries[d.UUID].State == checkpoints.DeliverySent
-			if recent := pause == 0; doubted != recent {
+			if doubted != since.asked {
 				t.Fatalf("whether it has read the answer %v is asked: %v", name, doubted)
 			}
 			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {

@@ -18,6 +18,7 @@ type nature struct {
 	config  supervisor.Config
 	policy  supervisor.OnQuestion
 	script  int    // requests in which the model does something else than to finish
+	inSubs  int    // how much its subagents have done
 	hooks   bool   // the release has a Stop hook
 	reports bool   // the model reports when it is done
 	version string // the release

@@ -61,6 +61,8 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"760139815-2-3-5-6-7-8-9-10-11-12-13":     "a subagent that waited for a command counted as at work, and its process kept its budget",
 		"763098367-1-3-4-5-6-7-8-9-10-11-12-13":   "a budget raised to no more than was used stayed asked under a question that had its answer",
 		"765004159-1-5-10-11-12-13":               "what a script took was lost with the report after it, though its agent had more to read",
+		"767039003-8-9-10-11-12-13":               "an answer was forgotten that was read two turns ago, with the machine asleep between",
+		"767050114-1-4-5-7-8-9-12-13":             "the subagents of a model asked on and on",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)

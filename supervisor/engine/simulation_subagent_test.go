@@ -15,6 +15,9 @@ type simSub struct {
 	left    int  // how much it still does
 }
 
+// maxInSubs is how much the subagents of a world do: the end of one that has asked is told to start the next.
+const maxInSubs = 40
+
 // startSub starts a subagent, in the background or with the main conversation waiting for it.
 func (p *simProcess) startSub(front bool) {
 	s := &simSub{id: p.w.id("sub-"), use: p.w.id("toolu_"), front: front, left: 1 + p.w.rng.IntN(2)}
@@ -68,7 +71,9 @@ func (p *simProcess) inFront() bool {
 
 // subGoesOn is one request of a subagent to the model.
 func (p *simProcess) subGoesOn(s *simSub) {
-	if s.left--; s.left < 0 {
+	s.left--
+	p.w.nature.inSubs++
+	if s.left < 0 || p.w.nature.inSubs > maxInSubs {
 		p.subEnds(s)
 		return
 	}
