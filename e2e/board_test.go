@@ -67,6 +67,14 @@ func TestTheKeysOfTheBoardReachTheRun(t *testing.T) {
 	if got := w.got("auth.txt"); !strings.Contains(got, "Sessions") {
 		t.Errorf("the run has made of it %q", got)
 	}
+	p.keys("d")
+	p.sees(`\[diff\] ── ` + first + `(.*\n)+.*by its own edits:(.*\n)+\+.*Sessions`)
+	p.keys("Escape")
+	p.sees(`❯ succeeded .*Add a login`)
+	p.keys("/", "login sessions", "Enter")
+	p.sees(`❯ succeeded .*Add a login.*\n *✓ .*Which way of login .* was answered by(.*\n)+`)
+	p.keys("Escape")
+	p.sees(`0 questions · 0 runs +1/1`)
 	p.keys("p")
 	p.sees("Delete the records of " + first)
 	p.keys("n")

@@ -26,12 +26,13 @@ question, the growing log, the report, and the worktrees, which can be merged or
 dropped.
 
 Keys: answer (a, Enter; < goes back and changes an answer until the agent has
-it), write to an agent (w), stop (s), resume (r), retry what failed (R), start a
-run (n), delete the records of a run (p), open its folder (o), copy an id (c),
-filter by words (/; Esc shows all again), quit (q). ? shows all keys. A mouse
-works, too. Unsent text stays in its question, also when the board ends, which
-says it. Answers go to the same inbox as everywhere else, and the first one
-counts. No run depends on the board: when it ends, runs continue.
+it), write to an agent (w), show what was changed (d), stop (s), resume (r),
+retry what failed (R), start a run (n), delete the records of a run (p), open
+its folder (o), copy an id (c), find words, in past runs and answered questions,
+too (/; Esc shows all again), quit (q). ? shows all keys. A mouse works, too.
+Unsent text stays in its question, also when the board ends, which says it.
+Answers go to the same inbox as everywhere else, and the first one counts. No
+run depends on the board: when it ends, runs continue.
 
 A merge uses your git settings, but no hooks. A merge with conflicts is undone.
 A merge that would run a program chosen by the agent is refused.`,

@@ -10,7 +10,7 @@ import (
 )
 
 // thisMachine is this program, whose runs are those of this user on this machine.
-var thisMachine = commands.Program{Name: thisProgram, Can: here{}, NotInside: notInside, Diff: diffOf,
+var thisMachine = commands.Program{Name: thisProgram, Can: here{}, NotInside: notInside,
 	Open: func(context.Context) (service.Runs, func(), error) { return here{}, func() {}, nil }}
 
 func newPs() *cobra.Command {

@@ -11,14 +11,18 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
-// diffOf is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
-// differs there from where it began, of others what their own edits have made.
-func diffOf(ctx context.Context, d view.Details) (string, error) {
+// Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what differs
+// there from where it began, of others what their own edits have made.
+func (here) Diff(ctx context.Context, id string) (string, error) {
 	r, err := view.OpenReader()
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = r.Close() }() // only read
+	d, err := r.Show(ctx, id)
+	if err != nil {
+		return "", err
+	}
 	var all strings.Builder
 	for _, a := range d.Run.Agents {
 		if d.Agent != "" && a.ID != d.Agent {

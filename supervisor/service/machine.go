@@ -78,6 +78,11 @@ func (m Machine) Question(ctx context.Context, id string) (view.QuestionView, er
 	return reading(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
 }
 
+// Asked is view.Reader.Asked.
+func (m Machine) Asked(ctx context.Context, most int) ([]view.QuestionView, error) {
+	return reading(m, func(r view.Reader) ([]view.QuestionView, error) { return r.Asked(ctx, most) })
+}
+
 // Log gives the log of an agent.
 func (m Machine) Log(ctx context.Context, id string) (Log, error) {
 	return reading(m, func(r view.Reader) (Log, error) {

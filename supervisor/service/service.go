@@ -71,6 +71,14 @@ type (
 	Opener interface {
 		Open(ctx context.Context, folder string) error
 	}
+	// A Differ gives what a run or an agent has changed, agent by agent, as a diff for people.
+	Differ interface {
+		Diff(ctx context.Context, id string) (string, error)
+	}
+	// An Archive gives the questions of runs that are open no more, those asked last first: at most most of them.
+	Archive interface {
+		Asked(ctx context.Context, most int) ([]view.QuestionView, error)
+	}
 	// A Reporter says what has happened in runs.
 	Reporter interface {
 		Report(ctx context.Context, id string) (view.RunReport, error)

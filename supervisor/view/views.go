@@ -459,6 +459,29 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	return views, err
 }
 
+// Asked gives the questions that are open no more, those asked last first: at most most of them.
+func (r Reader) Asked(ctx context.Context, most int) (views []QuestionView, err error) {
+	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
+		runs, err := r.Store.Runs(ctx, true)
+		if err != nil {
+			return err
+		}
+		qs, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{})
+		if err != nil {
+			return err
+		}
+		var closed []*supervisor.Question
+		for i := range qs {
+			if q := &qs[len(qs)-1-i]; q.State != supervisor.Open && len(closed) < most {
+				closed = append(closed, q)
+			}
+		}
+		views = questionViews(closed, runs)
+		return nil
+	})
+	return views, err
+}
+
 func questionViews(open []*supervisor.Question, runs []supervisor.Run) []QuestionView {
 	views := []QuestionView{}
 	of := map[string]supervisor.Run{}

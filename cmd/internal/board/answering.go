@@ -260,6 +260,7 @@ func (b *Board) inForm(msg tea.Msg, now time.Time) {
 	switch what {
 	case terminal.FormLeaves:
 		b.form = nil
+		b.relist() // the cursor is on a question that a filter may hide
 	case terminal.FormNext:
 		if open {
 			b.passed = append(b.passed, q.ID)

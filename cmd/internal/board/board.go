@@ -31,8 +31,9 @@ type Config struct {
 	Question func(view.QuestionView) terminal.Question
 	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.
 	About   func(width int, d view.Details) string
-	Home    func(folder string) string // a folder as a person calls it
-	Folder  string                     // where the person is, for a run that is started on an empty board
+	Asked   func(width int, q view.QuestionView) string // a question that is open no more, in such lines
+	Home    func(folder string) string                  // a folder as a person calls it
+	Folder  string                                      // where the person is, for a run that is started on an empty board
 	Colours bool
 	Drafts  terminal.Drafts // keeps what is typed and not sent
 }

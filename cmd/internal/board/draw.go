@@ -111,7 +111,7 @@ func (b *Board) title(columns int) string {
 	if b.filter != "" {
 		parts = append(parts, "filter: "+terminal.CleanLine(b.filter, 40))
 	}
-	if b.past != nil {
+	if b.all {
 		parts = append(parts, "with those that have ended")
 	}
 	text, place := strings.Join(parts, " · "), ""
@@ -152,9 +152,10 @@ func (b *Board) keysRow() string {
 	case is && open:
 		return b.keys("Enter answer", "Tab pane", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
 	case is && e.run != nil && e.run.SupervisorPID != 0:
-		return b.keys("Enter open", "Tab pane", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
+		return b.keys("Enter open", "Tab pane", "d diff", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
 	case is:
-		return b.keys("Enter open", "Tab pane", "w write", "s stop", "r resume", "n new", "/ filter", "? keys", "q quit")
+		return b.keys("Enter open", "Tab pane", "d diff", "w write", "s stop", "r resume", "n new", "/ filter", "? keys",
+			"q quit")
 	}
 	return b.keys("n new", "e those that have ended", "/ filter", "? keys", "q quit")
 }
@@ -236,12 +237,18 @@ func (b *Board) paneRows(now time.Time) (title string, rows []string) {
 	switch shown := b.shows(); {
 	case !is:
 		return "", nil
-	case shown == questionPane:
+	case shown == questionPane && e.open():
 		return b.tabs(e), b.formOf(*e.question).Preview(width, room, now)
+	case shown == questionPane:
+		return b.tabs(e), b.part(b.wrapped(b.config.Asked(width, *e.question), width), room)
 	case b.subject == "":
 		return b.tabs(e), []string{"The script that asks belongs to no run."}
 	case shown == logPane:
 		return b.tabs(e), b.tail(width, room)
+	case shown == diffPane && b.diff == "":
+		return b.tabs(e), []string{"…"}
+	case shown == diffPane:
+		return b.tabs(e), b.part(b.diffRows(width), room)
 	case b.details == nil:
 		return b.tabs(e), []string{"…"}
 	case shown == aboutPane:
@@ -259,9 +266,12 @@ func (b *Board) tabs(e entry) string {
 	if b.config.has("m") {
 		names = append(names, "worktrees")
 	}
+	if b.pane == diffPane {
+		names = []string{"diff"}
+	}
 	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",
-		worktreePane: "worktrees"}[b.shows()]
-	if e.question != nil {
+		worktreePane: "worktrees", diffPane: "diff"}[b.shows()]
+	if e.question != nil && b.pane != diffPane {
 		names = append([]string{"question"}, names...)
 	}
 	for i, name := range names {

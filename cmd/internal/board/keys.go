@@ -103,6 +103,7 @@ func (b *Board) inWhole(key string) bool {
 	switch key {
 	case "esc", "enter":
 		b.whole = false
+		b.leaveDiff()
 	case "up", "k":
 		b.scrollBy(-1)
 	case "down", "j":
@@ -153,30 +154,17 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 	case "/":
 		b.line = &typed{label: "filter:", text: []rune(b.filter), live: true, take: b.only}
 	case "esc":
-		if b.filter != "" {
-			b.only("")
-		}
+		b.only("")
 	case "n":
 		b.begin(e)
 	case "e":
-		if b.past == nil {
-			b.fetchPast()
-		} else {
-			b.past, b.ended = nil, nil
-			b.relist()
-		}
+		b.togglePast()
 	default:
 		if is {
 			b.onEntry(key, e)
 		}
 	}
 	return true
-}
-
-// only shows nothing but what has these words.
-func (b *Board) only(words string) {
-	b.filter = words
-	b.relist()
 }
 
 // begin asks for a task, the folder in which it is done and the name of its run, each in the line, and starts it. The
@@ -287,7 +275,13 @@ func (b *Board) onEntry(key string, e entry) {
 		if run != "" {
 			b.prune(run)
 		}
-	case "m", "d":
+	case "d":
+		if b.shows() != worktreePane {
+			b.showDiff(e)
+			return
+		}
+		b.worktree(key, of)
+	case "m":
 		b.worktree(key, of)
 	}
 }
@@ -397,10 +391,12 @@ func (b *Board) keysHelp() []keyHelp {
 		{"r", "resumes the run"},
 		{"R", "tries again what has failed in it"},
 		{"p", "deletes the records of a run that has ended"},
+		{"d", "shows the diff of what it has changed"},
 		{"o", "opens its folder"},
 		{"c", "copies its id"},
 		{"n", "starts a run: its task, folder and name"},
-		{"/", "shows only what has these words: text, status, folder; Esc shows all again"},
+		{"/", "shows only what has these words: text, status, folder; past runs and answered questions, too; Esc shows " +
+			"all again"},
 		{"e", "shows the runs that have ended before, or hides them"},
 		{"PgUp, PgDn", "scroll what is shown of it, as the wheel does"},
 		{"click", "selects; a second one opens. In a form it selects an option; Enter answers"},

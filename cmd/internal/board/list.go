@@ -3,6 +3,7 @@ package board
 import (
 	"strings"
 
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -14,6 +15,9 @@ type entry struct {
 	run      *view.RunView // nil for a question of a script
 	agent    *view.AgentView
 }
+
+// open reports whether an entry is a question that waits for an answer.
+func (e entry) open() bool { return e.question != nil && e.question.State == supervisor.Open }
 
 // of is the run or the agent that an entry is of.
 func (e entry) of() string {
@@ -55,32 +59,43 @@ func (e entry) place() string {
 	return e.folder()
 }
 
-// entries lists what fits a filter: questions first, then each run with its agents below it. A run stands above an
-// agent that fits.
-func entries(o view.Overview, over []view.RunView, filter string, home func(string) string) []entry {
+// entries lists what fits a filter: open questions first, then each run with its agents below it, then questions that
+// are open no more. A run stands above an agent that fits.
+func entries(o view.Overview, over []view.RunView, answered []view.QuestionView, filter string,
+	home func(string) string) []entry {
 	var list []entry
 	fits := words(filter)
 	runs := map[string]*view.RunView{}
-	for i := range o.Runs {
-		runs[o.Runs[i].ID] = &o.Runs[i]
-	}
-	for i := range o.Questions {
-		q := &o.Questions[i]
-		if fits(q.ID, q.Run, q.RunName, q.Cwd, q.Question, q.Header, string(q.Kind), home(q.Cwd)) {
-			list = append(list, entry{id: q.ID, question: q, run: runs[q.Run]})
+	for _, all := range [][]view.RunView{over, o.Runs} {
+		for i := range all {
+			runs[all[i].ID] = &all[i]
 		}
 	}
+	add := func(asked []view.QuestionView) {
+		for i := range asked {
+			q := &asked[i]
+			answer := ""
+			if q.Answer != nil {
+				answer = *q.Answer
+			}
+			if fits(q.ID, q.Run, q.RunName, q.Cwd, q.Question, q.Header, string(q.Kind), string(q.State), home(q.Cwd), answer) {
+				list = append(list, entry{id: q.ID, question: q, run: runs[q.Run]})
+			}
+		}
+	}
+	add(o.Questions)
 	for _, all := range [][]view.RunView{o.Runs, over} {
 		for i := range all {
 			list = append(list, tree(&all[i], fits, home)...)
 		}
 	}
+	add(answered)
 	return list
 }
 
 func tree(r *view.RunView, fits func(...string) bool, home func(string) string) []entry {
 	list := []entry{{id: r.ID, run: r}}
-	whole := fits(r.ID, r.Name, string(r.Status), home(r.Cwd), r.Reason, r.Cwd, r.Worker)
+	whole := fits(r.ID, r.Name, string(r.Status), home(r.Cwd), r.Reason, r.Cwd, r.Worker, r.Summary)
 	if r.Suspended {
 		whole = whole || fits("suspended")
 	}

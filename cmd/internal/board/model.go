@@ -23,10 +23,9 @@ type Board struct {
 	look   chan struct{} // asks the source to look again
 
 	now    view.Overview
-	ended  []view.RunView // while the board was open
-	past   []view.RunView // nil: those that have ended before are not shown
-	broken error          // the state cannot be read
-	known  bool           // it was read once
+	broken error // the state cannot be read
+	known  bool  // it was read once
+	past
 
 	list     []entry
 	selected string // the id of the entry that the cursor is on
@@ -45,6 +44,7 @@ type Board struct {
 	begun   string // the run that was started here, until it is seen
 
 	viewing
+	diffing
 }
 
 // confirm is what a person is asked before it is done.
@@ -56,7 +56,6 @@ type confirm struct {
 type (
 	unreadable struct{ err error }
 	became     struct{ text string }
-	pastRuns   []view.RunView
 	pruned     struct{ run, text string }
 	begun      struct {
 		task, run string
@@ -97,12 +96,17 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	case error:
 		b.note = "! " + msg.Error()
 	case pastRuns:
-		b.past = append([]view.RunView{}, msg...)
+		b.runs = append([]view.RunView{}, msg...)
 		b.relist()
+	case pastAsked:
+		b.settled = msg
+		b.relist()
+	case diffed:
+		b.onDiffed(msg)
 	case pruned:
 		b.note = msg.text
 		gone := func(r view.RunView) bool { return r.ID == msg.run }
-		b.ended, b.past = slices.DeleteFunc(b.ended, gone), slices.DeleteFunc(b.past, gone)
+		b.ended, b.runs = slices.DeleteFunc(b.ended, gone), slices.DeleteFunc(b.runs, gone)
 		b.relist()
 	case begun:
 		b.onBegun(msg)
@@ -128,9 +132,6 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	return true
 }
 
-// maxEnded is how many of the runs that have ended before the person's eyes are kept there.
-const maxEnded = 20
-
 // see takes what the source has found.
 func (b *Board) see(o view.Overview, now time.Time) {
 	b.now, b.broken, b.known = o, nil, true
@@ -141,11 +142,11 @@ func (b *Board) see(o view.Overview, now time.Time) {
 	b.forget(o, now)
 	b.ended = append(slices.Clone(o.Ended), b.ended...) // the last state of one first
 	b.ended = b.ended[:min(len(b.ended), maxEnded)]
-	if b.past != nil && len(o.Ended) > 0 {
+	if b.runs != nil && len(o.Ended) > 0 {
 		b.fetchPast()
 	}
 	b.relist()
-	if b.shows() != logPane && b.shows() != questionPane {
+	if shown := b.shows(); shown == aboutPane || shown == worktreePane {
 		b.fetchDetails()
 	}
 }
@@ -153,7 +154,7 @@ func (b *Board) see(o view.Overview, now time.Time) {
 // relist lists anew, with the cursor on what it was on.
 func (b *Board) relist() {
 	at := b.at()
-	b.list = entries(b.now, b.over(), b.filter, b.config.Home)
+	b.list = entries(b.now, b.over(), b.answers(), b.filter, b.config.Home)
 	if b.index(b.begun) >= 0 {
 		b.selected, b.begun = b.begun, ""
 	}
@@ -161,21 +162,6 @@ func (b *Board) relist() {
 		b.selected = b.list[min(max(at, 0), len(b.list)-1)].id
 	}
 	b.read()
-}
-
-// over gives the runs that have ended and are shown, each once, and none that has been resumed since.
-func (b *Board) over() (runs []view.RunView) {
-	known := map[string]bool{}
-	for i := range b.now.Runs {
-		known[b.now.Runs[i].ID] = true
-	}
-	for _, r := range slices.Concat(b.ended, b.past) {
-		if !known[r.ID] {
-			known[r.ID] = true
-			runs = append(runs, r)
-		}
-	}
-	return runs
 }
 
 func (b *Board) index(id string) int {
@@ -198,19 +184,6 @@ func (b *Board) move(by int) {
 		b.selected = b.list[min(max(b.at()+by, 0), len(b.list)-1)].id
 		b.read()
 	}
-}
-
-// maxPast is how many runs that have ended are shown.
-const maxPast = 100
-
-func (b *Board) fetchPast() {
-	b.start(func() any {
-		runs, err := b.config.Service.Past(b.ctx, 0, maxPast)
-		if err != nil {
-			return err
-		}
-		return pastRuns(runs)
-	})
 }
 
 // do does what takes time, says what became of it, and has it seen.

@@ -20,6 +20,7 @@ const (
 	aboutPane                // the report, and all else that there is to say
 	worktreePane             // with merge and drop
 	questionPane
+	diffPane // on the whole screen; the others are turned to by Tab
 )
 
 // viewing is what is read of what the cursor is on.
@@ -69,6 +70,10 @@ func (b *Board) shows() pane {
 // nextPane turns to the next pane.
 func (b *Board) nextPane() {
 	e, _ := b.current()
+	if b.pane == diffPane {
+		b.leaveDiff()
+		return
+	}
 	b.pane = (b.pane + 1) % questionPane
 	if b.pane == worktreePane && !b.config.has("m") {
 		b.pane = firstPane
@@ -100,6 +105,8 @@ func (b *Board) read() {
 	case of == "":
 	case b.shows() == logPane:
 		b.follow()
+	case b.shows() == diffPane:
+		b.fetchDiff()
 	default:
 		b.fetchDetails()
 	}
@@ -175,7 +182,7 @@ func (b *Board) onShown(s shown) {
 			b.details, b.note = nil, "! "+s.err.Error()
 		}
 	}
-	if b.again || s.of != b.subject && b.shows() != logPane {
+	if b.again || s.of != b.subject && (b.shows() == aboutPane || b.shows() == worktreePane) {
 		b.fetchDetails()
 	}
 }
@@ -185,10 +192,14 @@ func (b *Board) scrollBy(rows int) {
 	e, _ := b.current()
 	switch b.shows() {
 	case questionPane:
-		b.formOf(*e.question).Scroll(rows)
+		if e.open() {
+			b.formOf(*e.question).Scroll(rows)
+			return
+		}
+		b.scroll = max(b.scroll+rows, 0)
 	case logPane:
 		b.scroll = min(b.scroll+rows, 0)
-	case firstPane, aboutPane, worktreePane:
+	case firstPane, aboutPane, worktreePane, diffPane:
 		b.scroll = max(b.scroll+rows, 0)
 	}
 }

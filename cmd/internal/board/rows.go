@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
 )
 
@@ -77,7 +78,7 @@ func (b *Board) lines(room int) []int {
 	lines := make([]int, 0, len(b.list)+1)
 	headed := room < 8
 	for i, e := range b.list {
-		if e.question == nil && !headed {
+		if !e.open() && !headed {
 			headed = true
 			lines = append(lines, -1)
 		}
@@ -108,7 +109,7 @@ func (b *Board) nothing() string {
 	case !b.known:
 		return "Looking…"
 	case b.filter != "":
-		return "Nothing has these words. / changes them, Esc shows all."
+		return "Nothing has these words, and nothing of what is past. / changes them, Esc shows all."
 	}
 	text := "No run is active, and no question is open.\n" +
 		"Every run that you start is here, from whichever terminal, with what it asks: answer it, watch it, write to it, " +
@@ -128,7 +129,7 @@ func (b *Board) mark(row int, cursor bool) string {
 	at, parts := b.place.lines[row], slices.Contains(b.place.lines, -1)
 	hidden := func(next int) bool {
 		return next >= 0 && next < len(b.list) && !slices.Contains(b.place.lines, next) &&
-			(!parts || (b.list[next].question == nil) == (b.list[at].question == nil))
+			(!parts || b.list[next].open() == b.list[at].open())
 	}
 	switch {
 	case hidden(at - 1):
@@ -146,7 +147,7 @@ const leastRows = 3
 // scrolls with it; of the other some rows stay.
 func (b *Board) visible(lines []int, cursor int) []int {
 	room := b.place.list
-	runs := slices.IndexFunc(lines, func(line int) bool { return line < 0 || b.list[line].question == nil })
+	runs := slices.IndexFunc(lines, func(line int) bool { return line < 0 || !b.list[line].open() })
 	if runs <= 0 || len(lines) <= room || room < leastRows+2 {
 		b.first = scrolled(lines, room, cursor, b.first)
 		return lines[b.first:min(len(lines), b.first+room)]
@@ -225,8 +226,14 @@ func (b *Board) row(e entry, mark string, width int, now time.Time) string {
 }
 
 func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width int, now time.Time) string {
-	kind, look := "?", asks
-	if q.Urgent {
+	kind, look, since, answer := "?", asks, q.AskedAt, ""
+	switch {
+	case q.State != supervisor.Open:
+		kind, look, answer = "✓", faint, closing(q)
+		if q.AnsweredAt != nil {
+			since = *q.AnsweredAt
+		}
+	case q.Urgent:
 		kind, look = "!", urgent
 	}
 	place := b.home(q.Cwd)
@@ -236,9 +243,9 @@ func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width
 	if width < wideEnough {
 		place = ""
 	}
-	columns := fmt.Sprintf(" %*s  ", ageWidth, age(q.AskedAt, now))
+	columns := fmt.Sprintf(" %*s  ", ageWidth, age(since, now))
 	return mark + b.paint(look, kind) + columns +
-		b.sides(line(q.Question, 400), "", place, width-markWidth-1-len(columns), cursor, false)
+		b.sides(line(q.Question, 400), line(answer, 400), place, width-markWidth-1-len(columns), cursor, look == faint)
 }
 
 // sides puts what something is called and how it stands at the left of a row, and where it is at its right: of a folder

@@ -21,7 +21,8 @@ import (
 type fakeService struct {
 	service.Service
 	*fakeActions
-	logs map[string][]string
+	logs  map[string][]string
+	diffs map[string]string
 }
 
 func (s fakeService) Answer(ctx context.Context, id string, a service.Answer) (service.Kept, error) {
@@ -48,6 +49,14 @@ func (fakeService) Show(_ context.Context, id string) (view.Details, error) {
 func (s fakeService) Follow(_ context.Context, id string, _ int, each func([]string) error) error {
 	return each(s.logs[id])
 }
+
+func (s fakeService) Asked(context.Context, int) ([]view.QuestionView, error) {
+	red, q := "Red", asked("q-old", "r-old")
+	q.State, q.Answer, q.AnsweredBy = "answered", &red, "the page"
+	return []view.QuestionView{q}, nil
+}
+
+func (s fakeService) Diff(_ context.Context, id string) (string, error) { return s.diffs[id], s.refuse }
 
 // fakeActions notes what is done.
 type fakeActions struct {
@@ -150,7 +159,9 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
 		Service: fakeService{fakeActions: d.actions, logs: map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
-			"a-one": {"said by a-one"}}}, Changes: true,
+			"a-one": {"said by a-one"}},
+			diffs: map[string]string{"r-two": "a-two, by its own edits:\n--- x.go\n+++ x.go\n@@ -1 +1 @@\n-old\x1b[2J\n+new\n"}},
+		Changes: true,
 		Program: "claude-supervise", Folder: "/src/here",
 		Question: func(q view.QuestionView) terminal.Question {
 			t := terminal.Question{Terms: questions.Terms{Kind: q.Kind}, ID: q.ID, Text: q.Question, Run: q.Run, Of: 1}
@@ -160,6 +171,7 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 			return t
 		},
 		About: func(int, view.Details) string { return "all about it" },
+		Asked: func(_ int, q view.QuestionView) string { return "all about " + q.ID },
 		Home:  func(folder string) string { return folder }, Drafts: drafts,
 	}, func(do func() any) {
 		if msg := do(); msg != nil {

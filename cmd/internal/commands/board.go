@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
@@ -35,7 +36,7 @@ func (p Program) Board(cmd *cobra.Command,
 			return err
 		}
 		defer stop()
-		c.Program, c.About, c.Home = string(p.Name), p.Name.Show, terminal.FromHome
+		c.Program, c.About, c.Asked, c.Home = string(p.Name), p.Name.Show, asking.Whole, terminal.FromHome
 		c.Colours = os.Getenv("NO_COLOR") == ""
 		return board.Run(ctx, screen, c)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/supervisor/service"
-	"claude-supervise/supervisor/view"
 )
 
 // A Program is what the commands of a program have in common.
@@ -25,8 +24,6 @@ type Program struct {
 	Open func(ctx context.Context) (s service.Runs, closed func(), err error)
 	// Flags adds the flags that say which service is meant; nil: there is one.
 	Flags func(*pflag.FlagSet)
-	// Diff gives what a run or an agent has changed; nil: that is not to be had.
-	Diff func(ctx context.Context, d view.Details) (string, error)
 	// NotInside refuses what an agent must not do.
 	NotInside func(*cobra.Command) error
 }

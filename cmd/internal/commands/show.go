@@ -25,21 +25,20 @@ func (p Program) Show(cmd *cobra.Command) *cobra.Command {
 			return err
 		}
 		var d view.Details
+		var changed string
 		err = p.with(cmd.Context(), func(s service.Runs) (err error) {
-			d, err = s.Show(cmd.Context(), id)
+			if d, err = s.Show(cmd.Context(), id); err != nil || !diff {
+				return err
+			} else if asJSON || d.Question != nil {
+				return exitcode.Usage("--diff shows what a run or an agent has changed, as text")
+			}
+			changed, err = s.(service.Differ).Diff(cmd.Context(), id)
 			return err
 		})
-		if err != nil {
-			return err
-		}
 		switch {
-		case diff && (asJSON || d.Question != nil):
-			return exitcode.Usage("--diff shows what a run or an agent has changed, as text")
+		case err != nil:
+			return err
 		case diff:
-			changed, err := p.Diff(cmd.Context(), d)
-			if err != nil {
-				return err
-			}
 			return terminal.Page(os.Stdout, changed, os.LookupEnv)
 		}
 		return terminal.Print(func(to *terminal.Printer) error {
@@ -55,7 +54,7 @@ func (p Program) Show(cmd *cobra.Command) *cobra.Command {
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	if p.Diff != nil {
+	if service.Can[service.Differ](p.Can) {
 		cmd.Flags().BoolVar(&diff, "diff", false, "show what the run or the agent has changed")
 	}
 	return p.command(p.completes(cmd, EitherOf(RunsOf(true, AnyRun), AgentsOf, QuestionsOf)))

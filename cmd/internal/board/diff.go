@@ -1,0 +1,90 @@
+package board
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
+)
+
+// diffing is what the run or the agent under the cursor has changed: on the whole screen, until the person leaves it.
+type diffing struct {
+	diff string // "": it is being read
+}
+
+type diffed struct {
+	of, text string
+	err      error
+}
+
+// maxDiff is how much of a diff is shown, in bytes.
+const maxDiff = 256 << 10
+
+// showDiff shows what a run or an agent has changed.
+func (b *Board) showDiff(e entry) {
+	if e.of() == "" {
+		b.note = "The script that asks belongs to no run."
+		return
+	}
+	b.pane, b.whole, b.subject = diffPane, true, ""
+	b.read()
+}
+
+// leaveDiff goes back from the diff, if that is shown, to the list.
+func (b *Board) leaveDiff() {
+	if b.pane == diffPane {
+		b.pane, b.whole, b.subject = firstPane, false, ""
+		b.read()
+	}
+}
+
+func (b *Board) fetchDiff() {
+	of := b.subject
+	b.diff = ""
+	b.start(func() any {
+		text, err := b.config.Service.(service.Differ).Diff(b.ctx, of)
+		return diffed{of, text, err}
+	})
+}
+
+func (b *Board) onDiffed(d diffed) {
+	switch {
+	case d.of != b.subject || b.pane != diffPane:
+	case d.err != nil:
+		b.leaveDiff()
+		b.note = "! " + d.err.Error()
+	default:
+		more := len(d.text) - maxDiff
+		text := terminal.Clean(d.text[:min(len(d.text), maxDiff)])
+		if more > 0 {
+			text += fmt.Sprintf("\n… (%d more bytes: %s show %s --diff)", more, b.config.Program, d.of)
+		}
+		b.diff = text
+	}
+}
+
+// diffRows lays the diff out in rows of at most width cells: lines are broken where the row is full, so that no space
+// is lost, and each row has the look of its line.
+func (b *Board) diffRows(width int) (rows []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(b.diff, "\n"), "\n") {
+		look := plain
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "diff "):
+			look = bold
+		case strings.HasPrefix(line, "+"):
+			look = works
+		case strings.HasPrefix(line, "-"):
+			look = wrong
+		case strings.HasPrefix(line, "@@"):
+			look = faint
+		}
+		line = strings.ReplaceAll(line, "\t", "    ")
+		for row := range strings.SplitSeq(ansi.Hardwrap(line, max(width, 1), true), "\n") {
+			rows = append(rows, b.paint(look, row))
+		}
+	}
+	return rows
+}
