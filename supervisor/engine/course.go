@@ -92,8 +92,8 @@ func (e *engine) begin(ctx context.Context, c *course, plan []supervisor.Effect)
 func (e *engine) attend(c *course, leaving bool) {
 	for _, u := range c.underway {
 		switch {
-		case u.planned && u.waits && !e.interrupted: // most of them, where there are many
-		case !u.planned && (u.waits || u.effect.Do == supervisor.DoRun): // a person's command ends when it is wanted no more
+		case u.planned && u.effect.Do.Wait() && !e.interrupted: // most of them, where there are many
+		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == supervisor.DoRun): // a person's command ends when it is wanted no more
 			u.cancel(errNoNeed)
 		default:
 			if why := e.hastens(u, leaving); why != nil {

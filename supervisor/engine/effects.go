@@ -15,39 +15,6 @@ import (
 	"claude-supervise/supervisor/prompts"
 )
 
-// executors says how each effect is done. What an effect needs of the state is read here, in the engine's goroutine;
-// the function that is given back runs outside it, may block, and gives the event that tells what came of it.
-var executors = map[supervisor.EffectKind]func(*engine, supervisor.Effect) func(context.Context) result{
-	supervisor.DoLaunch:    (*engine).launch,
-	supervisor.DoEnd:       (*engine).end,
-	supervisor.DoSweep:     (*engine).sweep,
-	supervisor.DoRecover:   (*engine).recover,
-	supervisor.DoDeliver:   (*engine).deliver,
-	supervisor.DoConfirm:   by(func(e *engine) executor[supervisor.Confirmed] { return e.Confirm }),
-	supervisor.DoGate:      (*engine).gate,
-	supervisor.DoReply:     (*engine).reply,
-	supervisor.DoSurvey:    (*engine).survey,
-	supervisor.DoCheck:     by(func(e *engine) executor[supervisor.Checked] { return e.Check }),
-	supervisor.DoPlace:     by(func(e *engine) executor[supervisor.Placed] { return e.Place }),
-	supervisor.DoTidy:      by(func(e *engine) executor[supervisor.Tidied] { return e.Tidy }),
-	supervisor.DoMerge:     (*engine).merge,
-	supervisor.DoPrepare:   (*engine).prepare,
-	supervisor.DoRun:       by(func(e *engine) executor[supervisor.RanCommand] { return e.Run }),
-	supervisor.DoDrop:      (*engine).drop,
-	supervisor.DoReclaim:   (*engine).reclaim,
-	supervisor.DoNotify:    (*engine).notify,
-	supervisor.DoHold:      (*engine).hold,
-	supervisor.DoWatch:     (*engine).watch,
-	supervisor.DoTimeout:   (*engine).timeout,
-	supervisor.DoRetry:     (*engine).rest,
-	supervisor.DoOverdue:   (*engine).waitOverdue,
-	supervisor.DoClock:     (*engine).clock,
-	supervisor.DoEase:      (*engine).ease,
-	supervisor.DoAskBudget: (*engine).askBudget,
-	supervisor.DoSnapshot:  (*engine).snapshot,
-	supervisor.DoAnnounce:  (*engine).announce,
-}
-
 // launch starts the process of a launch. The engine learns of the child before its first message.
 func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
@@ -225,19 +192,6 @@ func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 	}
 	replied := supervisor.Replied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
 	return e.write(c, func() error { return c.process.Return(r.Request, r.Text, r.IsError) }, replied, replied)
-}
-
-// An executor is one of Executors.
-type executor[B supervisor.Event] = func(context.Context, supervisor.State, supervisor.Effect) B
-
-// by gives an executor as a way to do an effect.
-func by[B supervisor.Event](
-	do func(*engine) executor[B],
-) func(*engine, supervisor.Effect) func(context.Context) result {
-	return func(e *engine, f supervisor.Effect) func(context.Context) result {
-		s, do := e.state, do(e)
-		return func(ctx context.Context) result { return result{event: do(ctx, s, f)} }
-	}
 }
 
 // mergeAgain is how long to wait before findings are merged again that a full disk did not take.

@@ -203,18 +203,17 @@ func (e *engine) take(ctx context.Context, r result) error {
 // part of a course, nil for what is not planned.
 func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course) {
 	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	u := &underway{effect: effect, bound: bounds[effect.Do], waits: effect.Do.Wait(), cancel: cancel, of: of,
-		planned: of != nil}
+	row, ok := effects[effect.Do]
+	if !ok {
+		panic(fmt.Sprintf("supervisor: no way to do %q", effect.Do))
+	}
+	u := &underway{effect: effect, kind: row, cancel: cancel, of: of, planned: of != nil}
 	e.inflight[effect.Key] = u
 	if of != nil {
 		of.underway = append(of.underway, u)
 	}
 	e.log.Debug().Str("effect", effect.Key).Msg("begin")
-	prepare, ok := executors[effect.Do]
-	if !ok {
-		panic(fmt.Sprintf("supervisor: no way to do %q", effect.Do))
-	}
-	act := prepare(e, effect)
+	act := row.do(e, effect)
 	supervisor.At(e.At, supervisor.BeforeEffect+string(effect.Do))
 	if e.hooks.instead != nil {
 		act = e.hooks.instead(effect, act)
@@ -229,7 +228,7 @@ func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course
 		came <- r
 	}()
 	e.group.Go(func() error {
-		within := bounds[effect.Do].within
+		within := row.within
 		if e.haste.of == effect.Do && within > 0 {
 			within = e.haste.most
 		}

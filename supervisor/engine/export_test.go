@@ -11,7 +11,7 @@ import (
 
 type Result = result
 
-var Executing = executors
+var Executing = effects
 
 // A Haste is a haste.
 type Haste struct {
@@ -21,21 +21,17 @@ type Haste struct {
 	Most                time.Duration
 }
 
-// A Bound is a bound, if there is one.
+// A Bound is how long an effect may take, and how it ends.
 type Bound struct {
-	Known               bool
 	Within              time.Duration
 	Ends, Writes, Kills bool
 }
 
-// BoundOf gives the bound of a kind of effect.
+// BoundOf returns the bound of a kind of effect.
 func BoundOf(kind supervisor.EffectKind) Bound {
-	b, ok := bounds[kind]
-	return Bound{Known: ok, Within: b.within, Ends: b.ends, Writes: b.writes, Kills: b.kills}
+	k := effects[kind]
+	return Bound{Within: k.within, Ends: k.ends, Writes: k.writes, Kills: k.kills}
 }
-
-// Bounds counts the kinds that have one.
-func Bounds() int { return len(bounds) }
 
 // ResultOf is the result of an effect that gives an event.
 func ResultOf(b supervisor.Event) Result { return result{event: b} }

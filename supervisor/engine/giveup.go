@@ -10,7 +10,6 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/worktree"
 )
 
 // No effect keeps a run from ending. Whatever an effect blocks on (a disk that does not answer, git, a lock, a program
@@ -25,71 +24,6 @@ import (
 // An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is
 // concluded without it. When the supervisor leaves nothing is concluded: the records stay as they are, and the next
 // supervisor does the same again, as after a crash.
-
-// A bound says how long an effect may take, and what is concluded of one that has not come back.
-type bound struct {
-	within  time.Duration // 0: as long as it is planned, for what it waits for is bounded or ends with it
-	ends    bool          // it ends a process: haste is built in, and it is done even when the supervisor leaves
-	writes  bool          // it writes to a process, whose end sets it free
-	kills   bool          // to be cut short it ends processes, which takes them a while
-	tells   bool          // it tells a person
-	genuine bool          // what it gives holds, even if it was cut short
-	instead func(e *engine, f supervisor.Effect,
-		why string) supervisor.Event // nil: nothing; it is planned again if it still has to be done
-}
-
-// bounds has an entry for each effect that is an effect; a test holds it to that.
-var bounds = map[supervisor.EffectKind]bound{
-	supervisor.DoLaunch:  {within: 2 * time.Minute, genuine: true, instead: (*engine).launchGivenUp},
-	supervisor.DoEnd:     {within: time.Minute, ends: true, genuine: true, instead: (*engine).endGivenUp},
-	supervisor.DoSweep:   {within: time.Minute, ends: true, genuine: true, instead: (*engine).endGivenUp},
-	supervisor.DoRecover: {within: time.Minute, ends: true, genuine: true, instead: (*engine).recoverGivenUp},
-	supervisor.DoDeliver: {writes: true, genuine: true},
-	supervisor.DoGate:    {writes: true, genuine: true},
-	supervisor.DoReply:   {writes: true, genuine: true},
-	supervisor.DoConfirm: {within: time.Minute,
-		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Event {
-			return supervisor.Confirmed{UUID: f.Delivery}
-		}},
-	supervisor.DoSurvey: {within: time.Minute, instead: (*engine).surveyGivenUp},
-	supervisor.DoCheck:  {within: 20 * time.Second, instead: (*engine).checkGivenUp},
-	supervisor.DoPlace:  {kills: true, within: worktree.MakeTime + time.Minute, instead: (*engine).placeGivenUp},
-	supervisor.DoTidy:   {kills: true, within: worktree.TidyTime + time.Minute, instead: (*engine).tidyGivenUp},
-	supervisor.DoMerge: {within: 5 * time.Minute,
-		instead: func(_ *engine, _ supervisor.Effect, why string) supervisor.Event {
-			return supervisor.Merged{Problem: why}
-		}},
-	supervisor.DoPrepare: {within: 30 * time.Second, instead: (*engine).prepareGivenUp},
-	supervisor.DoRun:     {kills: true, genuine: true, instead: (*engine).commandGivenUp},
-	supervisor.DoDrop: {within: 30 * time.Second,
-		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
-			return supervisor.Dropped{Question: f.Question, Problem: why}
-		}},
-	supervisor.DoReclaim: {within: 30 * time.Second,
-		instead: func(_ *engine, f supervisor.Effect, _ string) supervisor.Event {
-			return supervisor.Reclaimed{Question: f.Question, There: true}
-		}},
-	supervisor.DoNotify: {within: time.Minute, tells: true,
-		instead: func(_ *engine, f supervisor.Effect, why string) supervisor.Event {
-			return supervisor.NotificationSent{Question: f.Question, Problem: why}
-		}},
-	supervisor.DoSnapshot: {within: 10 * time.Minute, instead: (*engine).snapshotGivenUp},
-	supervisor.DoAnnounce: {within: time.Minute, tells: true,
-		instead: func(e *engine, _ supervisor.Effect, why string) supervisor.Event {
-			return supervisor.Announced{Leaving: e.state.Run.Leaving, Problem: why}
-		}},
-	supervisor.DoAskBudget: {within: 30 * time.Second,
-		instead: func(e *engine, f supervisor.Effect, _ string) supervisor.Event {
-			return e.askBudget(f)(context.Background()).finish()
-		}},
-	supervisor.DoHold:    {},
-	supervisor.DoWatch:   {},
-	supervisor.DoTimeout: {},
-	supervisor.DoRetry:   {},
-	supervisor.DoOverdue: {},
-	supervisor.DoClock:   {},
-	supervisor.DoEase:    {},
-}
 
 // A haste is how much time effects have to come to their end by themselves.
 type haste struct {
@@ -118,9 +52,8 @@ var (
 
 // An underway is an effect in flight.
 type underway struct {
-	effect  supervisor.Effect
-	bound   bound
-	waits   bool // it does no more than that
+	effect supervisor.Effect
+	kind
 	cancel  context.CancelCauseFunc
 	hurried bool // it has been told to come to its end
 	of      *course
@@ -158,13 +91,12 @@ func (e *engine) boundTelling(plan supervisor.Parts, leaving bool) {
 // hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
 // nothing else is left to do.
 func (e *engine) hastens(u *underway, leaving bool) error {
-	b := u.bound
 	switch {
-	case b.ends, b.writes && u.planned:
+	case u.ends, u.writes && u.planned:
 		return nil
 	case e.interrupted:
 		return errLeaving
-	case b.tells && !e.toldUntil.IsZero():
+	case u.tells && !e.toldUntil.IsZero():
 		return errNoTime
 	case leaving && !u.planned:
 		return errNoNeed
@@ -183,7 +115,7 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 	case <-ctx.Done():
 	}
 	patience := e.haste.after
-	if b := bounds[f.Do]; b.ends || b.kills {
+	if b := effects[f.Do]; b.ends || b.kills {
 		patience = e.haste.ends
 	}
 	given := time.NewTimer(patience)
@@ -204,9 +136,8 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 
 // concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
 func (e *engine) concluded(u *underway, r result) supervisor.Event {
-	b := u.bound
 	switch {
-	case e.interrupted && (r.given || !b.genuine):
+	case e.interrupted && (r.given || !u.genuine):
 		e.log.Warn().Str("effect", u.effect.Key).Bool("given up", r.given).Msg("left to the next supervisor")
 		e.undone = append(e.undone, u.effect.Key)
 		return nil
@@ -214,7 +145,7 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 		return r.finish()
 	case r.event != nil:
 		return r.event
-	case !u.planned && !b.ends || b.instead == nil:
+	case !u.planned && !u.ends || u.instead == nil:
 		return nil
 	}
 	why := errNoAnswer
@@ -222,7 +153,7 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 		why = fmt.Errorf("%w: %w", errNoAnswer, r.why)
 	}
 	e.log.Warn().Err(why).Str("effect", u.effect.Key).Msg("given up")
-	return b.instead(e, u.effect, why.Error())
+	return u.instead(e, u.effect, why.Error())
 }
 
 func (e *engine) launchGivenUp(f supervisor.Effect, why string) supervisor.Event {
