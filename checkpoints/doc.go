@@ -11,6 +11,7 @@
 //	$XDG_STATE_HOME/claude-supervise/     0700; default ~/.local/state/claude-supervise; its own flock queues the writers
 //	  state.db                            0600; SQLite in WAL mode (state.db-wal and state.db-shm beside it while in use)
 //	  state.db.new                        only while the first state.db is being made
+//	  looked                              empty; when it was modified says when the person looked last (package service)
 //	  runs/RUN/                           0700
 //	    owner.lock                        flock, exclusive: its holder supervises RUN
 //	    AGENT.jsonl                       what the agent printed (written by the supervisor)

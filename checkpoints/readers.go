@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Runs reads the runs that have not ended, or all of them, oldest first. What has ended costs nothing where it is not
@@ -17,6 +18,14 @@ func (s *Store) Runs(ctx context.Context, all bool) ([]Run, error) {
 		query = `SELECT doc FROM runs ORDER BY started, id`
 	}
 	return records[Run](ctx, s, "list the runs in", query)
+}
+
+// RunsSince reads the runs that have not ended, and those that have since a moment, in no particular order.
+func (s *Store) RunsSince(ctx context.Context, since time.Time) ([]Run, error) {
+	runs, err := records[Run](ctx, s, "list the runs in",
+		`SELECT doc FROM runs WHERE ended = 0 OR ended = 1 AND doc ->> 'ended_at' >= ?`,
+		since.UTC().Format("2006-01-02T15:04:05")) // the start of each later time, however much of its second is written
+	return slices.DeleteFunc(runs, func(r Run) bool { return r.EndedAt != nil && !r.EndedAt.After(since) }), err
 }
 
 // Run reads one run; *UnknownError if there is none of this id.

@@ -71,6 +71,9 @@ var errLeft = errors.New("left")
 func (a *attached) show(ctx context.Context) error {
 	if a.prompter != nil {
 		defer func() { _ = a.client.Close() }() // what was left is on disk
+		if away := runs.Away(here{}.Look(ctx)); away != "" {
+			a.printer.Notice(away)
+		}
 	}
 	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
@@ -94,6 +97,9 @@ func (a *attached) show(ctx context.Context) error {
 	err = a.watch(ctx, leave, &last)
 	if !stays() {
 		<-told
+		if a.prompter != nil { // until now they looked
+			here{}.Look(context.WithoutCancel(ctx))
+		}
 		return nil
 	}
 	if err != nil {

@@ -21,6 +21,9 @@ type Name = checkpoints.QuestionKind
 // An Option is one offered answer.
 type Option = checkpoints.Option
 
+// OnTerminal begins who has answered on a terminal of this machine, which follows.
+const OnTerminal = "a person on "
+
 // Terms are what of a question an answer is judged by.
 type Terms struct {
 	Kind        Name

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -72,7 +73,7 @@ func Gone(q view.QuestionView) string {
 // by says who has answered a question: on which terminal, or by which command. The number of a process says nothing
 // once that is gone.
 func by(q view.QuestionView) string {
-	if on, is := strings.CutPrefix(q.AnsweredBy, terminal.OnTerminal); is {
+	if on, is := strings.CutPrefix(q.AnsweredBy, questions.OnTerminal); is {
 		return "in another terminal (" + on + ")"
 	}
 	who, _, _ := strings.Cut(q.AnsweredBy, ", process ")

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -20,10 +21,15 @@ type Listing struct {
 	Cwd               string // absolute; "": wherever they run
 	Inside            bool   // an agent lists: its own run alone
 	Run               string
+
+	away string // what has happened while the person did not look
 }
 
 // Show lists the runs, or with watch, which takes a service.Local, again and again until the person has seen enough.
 func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
+	if looks, is := s.(service.Looker); is && l.seen() {
+		l.away = Away(looks.Look(ctx))
+	}
 	if watch {
 		return l.watch(ctx, s.(service.Local))
 	}
@@ -32,6 +38,11 @@ func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
 		return err
 	}
 	return terminal.Print(func(p *terminal.Printer) error { return l.print(p, l.of(runs)) })
+}
+
+// seen reports whether a person looks at the list.
+func (l Listing) seen() bool {
+	return !l.Inside && !l.AsJSON && !l.IDs && terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stdout)
 }
 
 // Has reports whether a run is listed.
@@ -66,6 +77,11 @@ func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 
 // text lists the runs for people.
 func (l Listing) text(width int, runs []service.Run, now time.Time) string {
+	if l.away != "" {
+		news := l.away + "\n"
+		l.away = ""
+		return news + l.text(width, runs, now)
+	}
 	var views []view.RunView
 	for _, r := range runs {
 		views = append(views, r.RunView)

@@ -1,0 +1,76 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/view"
+)
+
+// A Looker knows when the person looked last.
+type Looker interface {
+	// Look says that the person looks now, and gives what has happened since they looked last, if that is at least
+	// Absence ago. It is cheap where it is not, so that each key may say it. What it cannot read or write it leaves:
+	// nobody is kept from what they came for.
+	Look(ctx context.Context) view.Away
+}
+
+// Absence is for how long a person does not look until they are away.
+const Absence = 5 * time.Minute
+
+// lookedEvery is how exactly it is remembered when a person looked.
+const lookedEvery = 5 * time.Second
+
+// Look is of all runs of this user on this machine. Where there is no state, nobody has looked at anything.
+func (m Machine) Look(ctx context.Context) view.Away {
+	dirs, err := checkpoints.DefaultDirs()
+	if err != nil {
+		return view.Away{}
+	}
+	last, now := looked(dirs), checkpoints.Now()
+	ago := now.Sub(last)
+	if ago >= 0 && ago < lookedEvery {
+		return view.Away{}
+	}
+	if err := look(dirs, now); err != nil || last.IsZero() || ago < Absence {
+		return view.Away{}
+	}
+	away, err := reading(m, func(r view.Reader) (view.Away, error) { return r.Away(ctx, last) })
+	if err != nil || !away.Happened() {
+		return view.Away{}
+	}
+	return away
+}
+
+// lookedMark is the file whose time says when the person looked last.
+func lookedMark(d checkpoints.Dirs) string { return filepath.Join(d.State, "looked") }
+
+// looked is when the person looked last; zero if that is not known.
+func looked(d checkpoints.Dirs) time.Time {
+	info, err := os.Lstat(lookedMark(d))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// look remembers when the person looked. It makes no state.
+func look(d checkpoints.Dirs, at time.Time) error {
+	if _, err := os.Stat(d.Database()); err != nil {
+		return err
+	}
+	err := os.Chtimes(lookedMark(d), at, at)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(lookedMark(d), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Chtimes(lookedMark(d), at, at))
+}
