@@ -34,7 +34,7 @@ func TestWhoLooksAgainIsToldOnceWhatHasHappened(t *testing.T) {
 	p.keys("clear; claude-supervise attach", "Enter")
 	p.sees(`^since .*\d\d:\d\d: 1 waits\n(?s:.*)❯ 1\) JWT(?s:.*)\? help$`)
 	p.keys("C-d")
-	p.sees(`Detached; `)
+	p.sees(`(?s)Detached; .*\n\$$`) // until then they look
 	away()
 	w.must("answer", "JWT")
 	w.must("wait", run)
