@@ -64,7 +64,7 @@ ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
-.PHONY: release-check page-scale board fleet fleet-build fleet-unit fleet-histories fleet-ledger
+.PHONY: release-check page-scale fleet fleet-build fleet-unit fleet-histories fleet-ledger
 .PHONY: fleet-parked fleet-costs fleet-upgrade
 
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
@@ -173,10 +173,6 @@ page: ## the page of serve in a real Chromium, with axe; its pictures are kept i
 	CLAUDE_SUPERVISE_TEST_CHROMIUM=$$(head -1 <<<"$$installed") CLAUDE_SUPERVISE_TEST_AXE=$$(tail -1 <<<"$$installed") \
 	CLAUDE_SUPERVISE_TEST_PICTURES=$$PWD/bin/page \
 	$(GO) test -count 1 -timeout 10m -run 'InABrowser' ./e2e
-
-board: ## the board in a terminal of each size; its pictures are kept in bin/board (1 min)
-	mkdir -p bin/board
-	CLAUDE_SUPERVISE_TEST_PICTURES=$$PWD/bin/board $(GO) test -count 1 -timeout 10m -run 'TestTheBoardOnEachSize' ./e2e
 
 page-scale: ## the server of the page under all that it is promised to bear (5 min)
 	CLAUDE_SUPERVISE_TEST_PAGE_SCALE=1 $(GO) test -count 1 -v -timeout 20m -run 'TestThePageAtScale' ./e2e

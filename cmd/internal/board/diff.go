@@ -12,7 +12,8 @@ import (
 
 // diffing is what the run or the agent under the cursor has changed: on the whole screen, until the person leaves it.
 type diffing struct {
-	diff string // "": it is being read
+	diff     string
+	diffRead bool // else it is on its way
 }
 
 type diffed struct {
@@ -43,7 +44,7 @@ func (b *Board) leaveDiff() {
 
 func (b *Board) fetchDiff() {
 	of := b.subject
-	b.diff = ""
+	b.diff, b.diffRead = "", false
 	b.start(func() any {
 		text, err := b.config.Service.(service.Differ).Diff(b.ctx, of)
 		return diffed{of, text, err}
@@ -62,7 +63,7 @@ func (b *Board) onDiffed(d diffed) {
 		if more > 0 {
 			text += fmt.Sprintf("\n… (%d more bytes: %s show %s --diff)", more, b.config.Program, d.of)
 		}
-		b.diff = text
+		b.diff, b.diffRead = text, true
 	}
 }
 

@@ -114,6 +114,9 @@ func (b *Board) title(columns int) string {
 	if b.all {
 		parts = append(parts, "with those that have ended")
 	}
+	if columns < wideEnough {
+		parts = parts[1:]
+	}
 	text, place := strings.Join(parts, " · "), ""
 	if at := b.at(); at >= 0 {
 		place = fmt.Sprintf(" %d/%d", at+1, len(b.list))
@@ -144,7 +147,7 @@ func (b *Board) keysRow() string {
 	case b.form != nil && b.sending:
 		return "sending…"
 	case b.form != nil:
-		return "Esc back to the board; what you have typed stays"
+		return "Esc back to the board · what you have typed stays"
 	case b.whole:
 		return b.keys("Esc back", "↑↓ PgUp PgDn scroll", "w write", "s stop", "? keys")
 	case is && b.shows() == worktreePane:
@@ -245,7 +248,7 @@ func (b *Board) paneRows(now time.Time) (title string, rows []string) {
 		return b.tabs(e), []string{"The script that asks belongs to no run."}
 	case shown == logPane:
 		return b.tabs(e), b.tail(width, room)
-	case shown == diffPane && b.diff == "":
+	case shown == diffPane && !b.diffRead:
 		return b.tabs(e), []string{"…"}
 	case shown == diffPane:
 		return b.tabs(e), b.part(b.diffRows(width), room)

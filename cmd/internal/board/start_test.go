@@ -53,18 +53,9 @@ func TestATaskThatWasNotStartedStays(t *testing.T) {
 	d.did()
 }
 
-func TestAnEmptyBoardSaysWhatItIsFor(t *testing.T) {
+func TestOnAnEmptyBoardARunIsStartedWhereThePersonIs(t *testing.T) {
 	d := newTestBoard(t)
 	d.Update(view.Overview{}, d.at)
-	for _, size := range [][2]int{{40, 20}, {80, 24}, {140, 40}} {
-		seen := strings.Join(strings.Fields(strings.ReplaceAll(ansi.Strip(d.screen(size[0], size[1])), "│", " ")), " ")
-		for _, want := range []string{"No run is active, and no question is open.", "Every run that you start is here",
-			"stop or resume it.", "n starts one.", "n new", "q quit"} {
-			if !strings.Contains(seen, want) {
-				t.Errorf("at %v it does not say %q:\n%s", size, want, seen)
-			}
-		}
-	}
 	d.types("n", "x", "enter")
 	d.shows("in the folder: /src/here")
 }

@@ -146,6 +146,9 @@ type testBoard struct {
 	actions *fakeActions
 	at      time.Time
 	gone    bool
+
+	columns, rows int // of the screen that its person types at
+	pressed       int // keys
 }
 
 func newTestBoard(t *testing.T) *testBoard {
@@ -155,7 +158,7 @@ func newTestBoard(t *testing.T) *testBoard {
 
 func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 	t.Helper()
-	d := &testBoard{t: t, actions: &fakeActions{}, at: noon}
+	d := &testBoard{t: t, actions: &fakeActions{}, at: noon, columns: 80, rows: 24}
 	var sent []tea.Msg
 	d.Board = New(t.Context(), Config{
 		Service: fakeService{fakeActions: d.actions, logs: map[string][]string{"r-two": {"it began", "it continues\x1b[2J"},
@@ -193,7 +196,7 @@ func (d *testBoard) types(keys ...string) {
 	for _, key := range keys {
 		d.ready()
 		d.press(key)
-		d.screen(80, 24) // which a person types at
+		d.screen(d.columns, d.rows)
 	}
 }
 
@@ -211,6 +214,7 @@ func (d *testBoard) press(key string) {
 		r := []rune(key)[0]
 		msg = tea.KeyPressMsg{Code: r, Text: string(r)}
 	}
+	d.pressed++
 	d.gone = !d.Update(msg, d.at)
 }
 

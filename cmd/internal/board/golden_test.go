@@ -1,0 +1,265 @@
+package board
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/view"
+)
+
+var update = flag.Bool("update", false, "write the screens in testdata/screens as they are now")
+
+// What a person has on the screen, in each state and size, as an emulator of a terminal shows what was written to it.
+// After a change that is meant: go test ./cmd/internal/board -run Golden -update, and read the difference.
+func TestGoldenScreens(t *testing.T) {
+	for _, state := range []struct {
+		name string
+		of   view.Overview
+		keys []string
+	}{
+		{"empty", view.Overview{}, nil},
+		{"list", busy(), nil},
+		{"log", busy(), []string{"end"}},
+		{"filter", busy(), []string{"/", "o", "l", "d"}},
+		{"diff", busy(), []string{"end", "up", "d"}},
+		{"worktrees", busy(), []string{"end", "up", "up", "tab", "tab"}},
+		{"stop", busy(), []string{"end", "s"}},
+		{"start", busy(), []string{"n", "F", "i", "x"}},
+		{"help", busy(), []string{"?"}},
+		{"form-options", asks1(options()), []string{"a"}},
+		{"form-own", asks1(options()), []string{"a", "tab", "B", "o", "t", "h"}},
+		{"form-several", asks1(several()), []string{"a", " ", "down"}},
+		{"form-permission", asks1(permission()), []string{"a"}},
+		{"form-permission-deny", asks1(permission()), []string{"a", "3", "enter", "N", "o"}},
+		{"form-delegation", asks1(delegation()), []string{"a"}},
+		{"form-delegation-help", asks1(delegation()), []string{"a", "?"}},
+		{"form-budget", asks1(budget()), []string{"a", "1", "enter"}},
+	} {
+		t.Run(state.name, func(t *testing.T) {
+			t.Parallel()
+			var got strings.Builder
+			for _, size := range [][2]int{{40, 20}, {80, 24}, {140, 40}} {
+				d := newTestBoard(t)
+				d.columns, d.rows = size[0], size[1]
+				d.config.Question, d.config.Colours = asking.Placed, true
+				d.Update(state.of, d.at)
+				d.types(state.keys...)
+				d.ready()
+				screen := drawnBy(t, d, size[0], size[1])
+				fmt.Fprintf(&got, "-- %dx%d --\n%s", size[0], size[1], rowsOf(screen, contentOf))
+				if size[0] == 80 {
+					fmt.Fprintf(&got, "-- its looks --\n%s", rowsOf(screen, lookAt))
+				}
+			}
+			golden(t, filepath.Join("testdata", "screens", state.name+".txt"), got.String())
+		})
+	}
+}
+
+// golden compares a text with a file.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s is not what is on the screen; if it is to be so, -update\n%s", file, diff)
+	}
+}
+
+// still is a picture at one moment.
+type still struct {
+	*testBoard
+	drawn chan struct{}
+}
+
+func (s *still) Rows(columns, rows int, _ time.Time) []string {
+	return s.testBoard.Rows(columns, rows, s.at)
+}
+
+// Stands is asked for when the picture has been written.
+func (s *still) Stands(time.Time) time.Duration {
+	select {
+	case s.drawn <- struct{}{}:
+	default:
+	}
+	return time.Hour
+}
+
+// drawnBy is a terminal of such a size on which a board was drawn as the program draws it.
+func drawnBy(t *testing.T, d *testBoard, columns, rows int) *vt.Emulator {
+	t.Helper()
+	person, own, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = person.Close() }()
+	if err := pty.Setsize(own, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)}); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan []byte, 1)
+	go func() {
+		all, _ := io.ReadAll(person) // its end is an error
+		written <- all
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	picture := &still{d, make(chan struct{}, 1)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- terminal.NewFullScreen(own, own, func(string) string { return "xterm" }).Run(ctx, picture)
+	}()
+	<-picture.drawn
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	_ = own.Close()
+	all := <-written
+	screen := vt.NewEmulator(columns, rows)
+	_, _ = screen.Write(all[:bytes.LastIndex(all, []byte(ansi.ResetModeMouseExtSgr))]) // before the terminal is given back
+	return screen
+}
+
+// rowsOf gives the rows of a screen, cell by cell, without the blanks at their ends; of rows that are alike one, and how
+// many more there are.
+func rowsOf(screen *vt.Emulator, of func(screen *vt.Emulator, x, y int) string) string {
+	var all []string
+	for y := range screen.Height() {
+		row := ""
+		for x := range screen.Width() {
+			row += of(screen, x, y)
+		}
+		all = append(all, strings.TrimRight(row, " "))
+	}
+	var short strings.Builder
+	for at := 0; at < len(all); {
+		next := at + 1
+		for next < len(all) && all[next] == all[at] {
+			next++
+		}
+		short.WriteString(all[at] + "\n")
+		switch more := next - at - 1; {
+		case more == 1:
+			next--
+		case more > 1:
+			fmt.Fprintf(&short, "(%d more like this)\n", more)
+		}
+		at = next
+	}
+	return short.String()
+}
+
+// contentOf is what is in a cell; the second cell of a wide character has nothing.
+func contentOf(screen *vt.Emulator, x, y int) string { return screen.CellAt(x, y).Content }
+
+// lookAt is a letter for what a cell looks like: a colour, else bold, faint or reversed.
+func lookAt(screen *vt.Emulator, x, y int) string {
+	cell := screen.CellAt(x, y)
+	colours := map[any]string{ansi.Red: "r", ansi.Green: "g", ansi.Yellow: "y", ansi.Cyan: "c"}
+	look, coloured := colours[cell.Style.Fg]
+	switch {
+	case coloured:
+	case cell.Style.Attrs&1 != 0:
+		look = "b"
+	case cell.Style.Attrs&2 != 0:
+		look = "f"
+	case cell.Style.Attrs != 0:
+		look = "x"
+	default:
+		look = " "
+	}
+	return look
+}
+
+// busy is a board with some of everything.
+func busy() view.Overview {
+	o := someRuns()
+	o.Questions = []view.QuestionView{options(), permission()}
+	o.Questions[0].Urgent = true
+	failed := run("r-bad", "failed")
+	failed.Name, failed.Reason = "nightly", "the tests do not pass: TestLogin fails"
+	o.Ended = []view.RunView{failed}
+	return o
+}
+
+// asks1 is a board on which one question is open.
+func asks1(q view.QuestionView) view.Overview {
+	o := someRuns()
+	o.Questions = []view.QuestionView{q}
+	return o
+}
+
+// like gives an open question with such options: their labels and descriptions by turns.
+func like(kind questions.Name, header, text, context string, options ...string) view.QuestionView {
+	q := asked("q-1", "r-one")
+	q.Kind, q.Header, q.Question, q.Context, q.Cwd, q.Options = kind, header, text, context, "/src/r-one", nil
+	q.AskedAt, q.AnswerCommand = noon.Add(-3*time.Minute), "claude-supervise answer q-1 VALUE"
+	q.Options = slices.Grow(q.Options, len(options)/2)[:len(options)/2]
+	for i := range q.Options {
+		q.Options[i].Label, q.Options[i].Description = options[2*i], options[2*i+1]
+	}
+	return q
+}
+
+func options() view.QuestionView {
+	return like("clarification", "Login", "Which way of login should the service use?",
+		"JWT needs no store; sessions can be ended at once.",
+		"JWT", "a signed token that the browser keeps", "Sessions", "an id that the server looks up")
+}
+
+func several() view.QuestionView {
+	q := like("clarification", "", "Which of them as well?", "", "metrics", "", "traces", "", "profiles", "")
+	q.MultiSelect = true
+	return q
+}
+
+func permission() view.QuestionView {
+	q := like("permission", "Edit", "Allow Edit: version.txt?", "file: /src/r-one/version.txt\n--- version.txt\n"+
+		"+++ version.txt\n@@ -1,2 +1,2 @@\n name=ledger\n-version=1.2\n+version=1.3",
+		"allow", "this once", "allow-run", "always in this run: Edit(/version.txt)",
+		"deny", "refuse it; add why, e.g. deny: use the test database", "deny-stop", "refuse it, and stop the agent")
+	q.ID, q.AllowRule, q.Tool = "q-2", "Edit(/version.txt)", "Edit"
+	return q
+}
+
+func delegation() view.QuestionView {
+	q := like("delegation", "delegation", "Start another agent for: Write the ten chapters of the manual into chapters.txt?",
+		"Task:\n    Write the ten chapters of the manual into chapters.txt.\n\nWhy: it is much to write\n"+
+			"Independence: can_proceed_parallel\nPriority: P1\nEstimated: 1 hour\nIt lacks: success criteria\n\n"+
+			"Before you approve:\n- Is it justified, against the agent continuing by itself?\n- Is the priority right?",
+		"approve", "start it; add another task to change it, e.g. approve Refactor only src/auth",
+		"deny", "add why, and what to do instead, e.g. deny too early instead: list it in the report")
+	q.Task = "Write the ten chapters of the manual into chapters.txt."
+	return q
+}
+
+func budget() view.QuestionView {
+	return like("budget", "budget", "The budget of $1.00 of the run is used up ($1.02). Raise it, finish up, or stop?",
+		"Nothing is lost: the conversations are kept, and nothing more is used before you answer.",
+		"raise", "add the new bound, as in raise 5 (dollars); with + what is put on top",
+		"finish", "what has begun is told to save its state and report, with 3 more requests each",
+		"stop", "stop the work under this budget")
+}
