@@ -19,6 +19,7 @@ type queued struct {
 
 func enqueue(turn *flock.Flock) *queued {
 	q := &queued{make(chan *flock.Flock), make(chan struct{})}
+	// Not waited for: a blocking flock cannot be called off.
 	go func() {
 		_ = turn.Lock()
 		select {

@@ -14,10 +14,10 @@ import (
 // A Waker tells a supervisor that somebody has left something in the inbox of its run. It is a hint and carries
 // nothing: a ring may be lost, and anyone who can reach the socket may ring.
 type Waker struct {
-	path  string
-	conn  *net.UnixConn
-	woken chan struct{}
-	done  chan struct{} // closed when listen has returned
+	path      string
+	conn      *net.UnixConn
+	woken     chan struct{}
+	listening sync.WaitGroup
 
 	slots  chan struct{} // one value for each of pipes
 	waits  sync.WaitGroup
@@ -44,15 +44,14 @@ func (d Dirs) Listen(run string) (*Waker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", path, err)
 	}
-	b := &Waker{path: path, conn: conn, woken: make(chan struct{}, 1), done: make(chan struct{}),
+	b := &Waker{path: path, conn: conn, woken: make(chan struct{}, 1),
 		slots: make(chan struct{}, maxAhead), pipes: map[*os.File]bool{}}
-	go b.listen()
+	b.listening.Go(b.listen)
 	return b, nil
 }
 
 // listen ends when Close closes the socket.
 func (b *Waker) listen() {
-	defer close(b.done)
 	ring, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*4))
 	for {
 		_, n, _, _, err := b.conn.ReadMsgUnix(ring, rights)
@@ -85,7 +84,7 @@ func (b *Waker) Close() error {
 		removed = nil // a cleaner of temporary folders was here before us
 	}
 	closed := b.conn.Close()
-	<-b.done
+	b.listening.Wait()
 	b.closeAhead()
 	return errors.Join(removed, closed)
 }

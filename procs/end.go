@@ -47,7 +47,7 @@ func (p *Process) End(ctx context.Context, how Ending) []Survivor {
 	// Afterwards, with the process gone, not all that ties them to it is left.
 	_, _ = p.belonging(&s)
 	p.escalate(ctx, how)
-	defer func() { <-p.done }()
+	defer p.group.Wait()
 
 	if how == Kill {
 		s.patience = 0

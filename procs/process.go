@@ -34,9 +34,9 @@ type Process struct {
 	handling sync.Mutex // held while the handler is called
 
 	reaping sync.Mutex
-	reaped  bool          // from here on the pid may be somebody else's
-	exited  chan struct{} // closed when the process has ended
-	done    chan struct{} // closed when Exit has been handed over
+	reaped  bool           // from here on the pid may be somebody else's
+	exited  chan struct{}  // closed when the process has ended
+	group   sync.WaitGroup // of the goroutines that wait for it and read it; over when Exit has been handed over
 }
 
 // Start runs a child and returns once it does. Its first line of input, which sets up the Stop hook, is written before;
@@ -69,9 +69,9 @@ func Start(agent Agent, spec Spec, handler func(Message)) (*Process, error) {
 		return nil, err
 	}
 	stderr := make(chan *Tail, 1)
-	go p.await()
-	go p.readStderr(stderr)
-	go p.readStdout(stderr)
+	p.group.Go(p.await)
+	p.group.Go(func() { p.readStderr(stderr) })
+	p.group.Go(func() { p.readStdout(stderr) })
 	return p, nil
 }
 
@@ -83,7 +83,6 @@ func Unstarted(spec Spec, handler func(Message)) (p *Process, over func()) {
 		handler:  handler,
 		log:      &lineLog{w: spec.Log, launch: spec.Marker.Launch},
 		exited:   make(chan struct{}),
-		done:     make(chan struct{}),
 	}
 	return p, func() { close(p.exited) }
 }

@@ -16,7 +16,8 @@ var becomeSubreaper = sync.OnceValue(func() error {
 		return os.NewSyscallError("prctl", err)
 	}
 	signal.Notify(childEnded, unix.SIGCHLD)
-	go func() { // for as long as the program runs, as the kernel's setting does
+	// Not waited for: it reaps as long as the program runs, as the kernel's setting lasts.
+	go func() {
 		for range childEnded {
 			reapOrphans()
 		}

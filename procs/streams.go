@@ -87,7 +87,6 @@ func (d *Output) rest(b []byte) (n int, err error) {
 
 // readStdout hands over what the process says, until its Exit.
 func (p *Process) readStdout(stderr <-chan *Tail) {
-	defer close(p.done)
 	out := &Output{f: p.stdout, exited: p.exited, drain: drain}
 	e, last := p.launch.Listen(out)
 	words := <-stderr

@@ -1,6 +1,6 @@
 // Package supervisor decides: what a run's agents ought to be doing, what they are told, and when they are done. It is
 // the core, and does nothing itself: it reads no clock, file, process or database and starts no goroutine
-// (.golangci.yml and pure_test.go hold that). Times, ids and what was found on disk come inside the events.
+// (e2e/house, .golangci.yml and pure_test.go hold that). Times, ids and what was found on disk come inside the events.
 //
 // # Decide, save, act
 //

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/checkpoints" //nolint:depguard // it fills a database, as only a supervisor does
+	"claude-supervise/checkpoints"
 	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/completion/completiontest"
 	"claude-supervise/supervisor"

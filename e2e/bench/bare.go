@@ -66,7 +66,7 @@ func (b *bare) start(ctx context.Context, prompt string, session ...string) (err
 		return err
 	}
 	b.lines = make(chan line, receivedMost)
-	go b.read(b.out, b.lines)
+	go b.read(b.out, b.lines) // not waited for: it ends with the process, and closes lines
 	request := map[string]any{"type": "control_request", "request_id": "init", "request": b.outfit.initialize()}
 	if err := b.say(request); err != nil {
 		return err

@@ -125,6 +125,7 @@ func (h home) sit(ctx context.Context, path string, args ...string) (*sitting, e
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 140}); err != nil {
 		return nil, err
 	}
+	// Not waited for: a read of a terminal cannot be called off, and ends with its program.
 	go func() {
 		defer close(s.read)
 		for buffer := make([]byte, 1<<16); ; {

@@ -42,6 +42,7 @@ func (a *agent) start(made call, output *os.File) (*task, error) {
 	if err := t.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start a command: %w", err)
 	}
+	// Not waited for: a command of the background outlives the agent, as the CLI's own do.
 	go func() {
 		t.err = t.cmd.Wait()
 		close(t.over)

@@ -104,6 +104,7 @@ func (a *agent) startLocal(p program) (*local, error) {
 		_ = out.Close()
 		return nil, err
 	}
+	// Not waited for: whatever the server leaves behind may keep its output open.
 	go func() {
 		defer func() { _ = out.Close() }()
 		in := bufio.NewScanner(out)

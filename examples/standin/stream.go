@@ -33,6 +33,7 @@ func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 // lines reads the input line by line until it ends, which closes the channel.
 func lines(ctx context.Context, r io.Reader) <-chan []byte {
 	out := make(chan []byte)
+	// Not waited for: a read of the input cannot be called off.
 	go func() {
 		defer close(out)
 		in := bufio.NewScanner(r)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/creack/pty"
 
@@ -69,7 +70,8 @@ func environ(s procs.Spec) []string {
 // A monologue is a process of a command: it is told its prompt, and then only heard.
 type monologue struct {
 	*procs.Process
-	prompt *os.File // where feed writes it, nil if it is among the arguments
+	prompt  *os.File // where feed writes it, nil if it is among the arguments
+	feeding sync.WaitGroup
 }
 
 // placesPrompt reports whether the prompt is among the command's arguments.
@@ -123,7 +125,7 @@ func (m *monologue) Open() (theirs *os.File, err error) {
 		return os.Open(os.DevNull)
 	}
 	if theirs, m.prompt, err = os.Pipe(); err == nil {
-		go m.feed()
+		m.feeding.Go(m.feed)
 	}
 	return theirs, err
 }
@@ -138,7 +140,8 @@ func (m *monologue) feed() {
 // Close implements procs.Exchange.
 func (m *monologue) Close() {
 	if m.prompt != nil {
-		_ = m.prompt.Close()
+		_ = m.prompt.Close() // ends a write
+		m.feeding.Wait()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -107,12 +108,9 @@ func takesFiles(folder string) error {
 
 // responds does something with a file system that may not respond: then it is left to itself.
 func responds(do func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- do() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(folderPatience):
+	_, err := files.Within(folderPatience, do)
+	if errors.Is(err, files.ErrNoResponse) {
 		return fmt.Errorf("its file system did not respond within %v", folderPatience)
 	}
+	return err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // Some of what an agent names is read at once, by the engine's own goroutine: the state file of a signal, a question
@@ -20,7 +22,7 @@ var errDiskHangs = errors.New("the disk does not respond")
 // no other is begun: neither time nor goroutines go to a disk that does not answer.
 type answering struct {
 	mu    sync.Mutex
-	hangs chan struct{} // closed when the read that hangs comes back; nil: none does
+	hangs <-chan struct{} // closed when the read that hangs comes back; nil: none does
 }
 
 // read gives what do gives, or errDiskHangs.
@@ -36,25 +38,22 @@ func read[T any](a *answering, do func() (T, error)) (T, error) {
 			return none, errDiskHangs
 		}
 	}
-	type answer struct {
-		value T
-		err   error
-	}
-	came, back := make(chan answer, 1), make(chan struct{})
-	go func() {
-		defer close(back)
-		value, err := do()
-		came <- answer{value, err}
-	}()
-	limit := time.NewTimer(answerTime)
-	defer limit.Stop()
-	select {
-	case got := <-came:
-		return got.value, got.err
-	case <-limit.C:
+	var value T
+	back, err := files.Within(answerTime, func() (err error) {
+		value, err = do()
+		return err
+	})
+	if !errors.Is(err, files.ErrNoResponse) {
+		return value, err
 	}
 	a.mu.Lock()
 	a.hangs = back
 	a.mu.Unlock()
 	return none, errDiskHangs
+}
+
+// within waits until do has returned, but no longer than a time. It reports whether do has.
+func within(d time.Duration, do func()) bool {
+	_, err := files.Within(d, func() error { do(); return nil })
+	return err == nil
 }

@@ -93,7 +93,7 @@ func (e *engine) attend(c *course, leaving bool) {
 	for _, u := range c.underway {
 		switch {
 		case u.planned && u.effect.Do.Wait() && !e.interrupted: // most of them, where there are many
-		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == supervisor.DoRun): // a person's command ends when it is wanted no more
+		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == supervisor.DoRun): // a person's command ends with its plan
 			u.cancel(errNoNeed)
 		default:
 			if why := e.hastens(u, leaving); why != nil {

@@ -222,6 +222,7 @@ func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course
 		act = e.leased(effect, act)
 	}
 	came := make(chan result, 1)
+	// Not waited for: what an effect blocks on may never come back (giveup.go).
 	go func() {
 		r := act(scope)
 		supervisor.At(e.At, supervisor.AfterEffect+string(effect.Do))
@@ -263,22 +264,5 @@ func (e *engine) kill(ctx context.Context) {
 	}
 	if !within(killTime, ends.Wait) {
 		e.log.Error().Msg("not all processes could be killed")
-	}
-}
-
-// within waits until do has returned, but no longer than a time. It reports whether do has.
-func within(d time.Duration, do func()) bool {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	limit := time.NewTimer(d)
-	defer limit.Stop()
-	select {
-	case <-done:
-		return true
-	case <-limit.C:
-		return false
 	}
 }

@@ -126,6 +126,7 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 		return r
 	case <-given.C:
 	}
+	// Not waited for: it may never come back.
 	go func() {
 		if r := <-came; r.undo != nil {
 			r.undo()

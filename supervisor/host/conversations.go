@@ -41,6 +41,7 @@ type keeper struct {
 	session string
 	folder  string
 	leave   context.CancelFunc // ends tend; nil: it has not begun
+	tending sync.WaitGroup
 
 	mu         sync.Mutex // held while files are linked
 	transcript string     // once it is there
@@ -64,10 +65,11 @@ func (k *keeper) read(message procs.Message) {
 	switch {
 	case ended && k.leave != nil:
 		k.leave()
+		k.tending.Wait()
 	case !ended && k.leave == nil:
 		var ctx context.Context
 		ctx, k.leave = context.WithCancel(context.Background())
-		go k.tend(ctx)
+		k.tending.Go(func() { k.tend(ctx) })
 	}
 }
 

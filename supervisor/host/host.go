@@ -101,7 +101,7 @@ func (m Machine) Listen(run string) (engine.Waker, error) { return m.Dirs.Listen
 
 // Adopt has orphans of agents become children of this process, and prepares for the first of its own.
 func (m Machine) Adopt() error {
-	go procs.Prepare()
+	go procs.Prepare() // not waited for: it ends by itself in a moment, and needs nothing of ours
 	return procs.BecomeSubreaper()
 }
 

@@ -41,7 +41,7 @@ type Telemetry struct {
 
 	wake    chan struct{}
 	closing chan struct{}
-	ended   chan struct{}
+	sending sync.WaitGroup
 	cancel  context.CancelFunc
 }
 
@@ -50,13 +50,13 @@ func Start(c Config, version string, log zerolog.Logger, transport http.RoundTri
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &Telemetry{
 		config: c, version: version, log: log, wake: make(chan struct{}, 1), closing: make(chan struct{}),
-		ended: make(chan struct{}), cancel: cancel,
+		cancel: cancel,
 		// Headers may hold a secret: it goes where the person said, and nowhere else.
 		client: &http.Client{Transport: transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	t.observer = newObserver(time.Now(), t.queue)
-	go t.run(ctx)
+	t.sending.Go(func() { t.run(ctx) })
 	return t
 }
 
@@ -89,7 +89,7 @@ func (t *Telemetry) Close() {
 	bound := time.AfterFunc(lastWords, t.cancel)
 	defer bound.Stop()
 	close(t.closing)
-	<-t.ended
+	t.sending.Wait()
 	t.cancel()
 }
 
@@ -106,7 +106,6 @@ func (t *Telemetry) queue(spans []span) {
 
 // run sends what there is, some time after it has come. While nothing happens it waits without a timer.
 func (t *Telemetry) run(ctx context.Context) {
-	defer close(t.ended)
 	for {
 		select {
 		case <-t.wake:

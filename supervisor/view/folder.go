@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // folderPatience is how long a look at a folder may take: a disk that is elsewhere may not answer.
@@ -14,17 +16,11 @@ const folderPatience = 200 * time.Millisecond
 // FolderGone reports whether a run's folder is known not to be there any more. It blocks for a moment at most: a folder
 // on a disk that does not answer may be there.
 func FolderGone(path string) bool {
-	found := make(chan error, 1)
-	go func() {
+	_, err := files.Within(folderPatience, func() error {
 		_, err := os.Stat(path)
-		found <- err
-	}()
-	select {
-	case err := <-found:
-		return errors.Is(err, fs.ErrNotExist)
-	case <-time.After(folderPatience):
-		return false
-	}
+		return err
+	})
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // ResumeCommand is the command by which a program continues a run: in another folder, if its own is gone.

@@ -192,7 +192,7 @@ func awaitUnlock(path string) *unlock {
 	if u == nil {
 		u = &unlock{over: make(chan struct{})}
 		unlocks.of[path] = u
-		go u.wait(path)
+		go u.wait(path) // not waited for: a blocking flock cannot be called off
 	}
 	return u
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -66,9 +67,8 @@ func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<
 			}
 		}
 	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	var passing sync.WaitGroup
+	passing.Go(func() {
 		for {
 			select {
 			case <-look:
@@ -79,9 +79,9 @@ func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<
 			}
 			notify(besides)
 		}
-	}()
+	})
 	return func() {
-		<-over
+		passing.Wait()
 		for _, w := range watches {
 			w.close()
 		}

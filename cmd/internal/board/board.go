@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
@@ -45,17 +46,16 @@ const retryAfter = 2 * time.Second
 func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var beside sync.WaitGroup
 	b := New(ctx, c, func(do func() any) {
-		go func() {
+		beside.Go(func() {
 			if msg := safely(do); msg != nil {
 				screen.Send(msg)
 			}
-		}()
+		})
 	}, screen.Send)
 	b.copy = screen.Copy
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
+	beside.Go(func() {
 		for ctx.Err() == nil {
 			msg := safely(func() any {
 				return c.Service.Watch(ctx, b.look, func(o view.Overview) error { screen.Send(o); return nil })
@@ -72,10 +72,10 @@ func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 			case <-ctx.Done():
 			}
 		}
-	}()
+	})
 	err := screen.Run(ctx, b)
 	cancel()
-	<-watched
+	beside.Wait()
 	if unsent := b.Unsent(); len(unsent) > 0 {
 		err = errors.Join(err, terminal.Print(func(p *terminal.Printer) error {
 			p.Notice(strings.Join(unsent, "\n"))

@@ -94,6 +94,7 @@ func Show(from io.Reader, to io.Writer) error {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			if len(b.Buttons) > 0 {
+				// Not waited for: a read of the input cannot be called off.
 				go func() {
 					_, _ = io.Copy(io.Discard, from) // that it fails is an end, too
 					cancel()

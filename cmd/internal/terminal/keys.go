@@ -78,7 +78,8 @@ func onReturn(f func(os.Signal), others ...os.Signal) (stop func()) {
 	}
 	arrived, done := make(chan os.Signal, 8), make(chan struct{})
 	signal.Notify(arrived, wanted...)
-	go func() {
+	var taking sync.WaitGroup
+	taking.Go(func() {
 		var returned <-chan time.Time
 		for leaves := false; ; {
 			select {
@@ -98,15 +99,16 @@ func onReturn(f func(os.Signal), others ...os.Signal) (stop func()) {
 				return
 			}
 		}
-	}()
-	return func() { signal.Stop(arrived); close(done) }
+	})
+	return func() { signal.Stop(arrived); close(done); taking.Wait() }
 }
 
 // onSignal calls f, one call after the other, with each of the signals that arrives.
 func onSignal(f func(os.Signal), signals ...os.Signal) (stop func()) {
 	arrived, done := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(arrived, signals...)
-	go func() {
+	var taking sync.WaitGroup
+	taking.Go(func() {
 		for {
 			select {
 			case s := <-arrived:
@@ -115,8 +117,8 @@ func onSignal(f func(os.Signal), signals ...os.Signal) (stop func()) {
 				return
 			}
 		}
-	}()
-	return func() { signal.Stop(arrived); close(done) }
+	})
+	return func() { signal.Stop(arrived); close(done); taking.Wait() }
 }
 
 // keyMode is the mode of a terminal in which single keys can be read.

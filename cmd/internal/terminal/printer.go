@@ -109,7 +109,7 @@ func newPrinter(out, err stream, quiet, able, colours bool) *Printer {
 	p := &Printer{out: out, err: err, quiet: quiet, able: able, colours: colours,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	p.room = sync.NewCond(&p.mu)
-	go p.write()
+	go p.write() // waited for by Close, as long as its caller lets it: a terminal may take nothing
 	return p
 }
 

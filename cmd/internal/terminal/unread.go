@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,9 +22,8 @@ func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to wait for the end of a pipe: %w", err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
 		// No events are asked for: that the other side is gone is told unasked.
 		fds := []unix.PollFd{{Fd: int32(waker.Fd()), Events: unix.POLLIN}, {Fd: int32(out.Fd())}}
 		for {
@@ -37,10 +37,10 @@ func WhenUnread(out *os.File, f func()) (stop func(), err error) {
 				return
 			}
 		}
-	}()
+	})
 	return func() {
 		ring.Close()
-		<-done
+		waiting.Wait()
 		waker.Close()
 	}, nil
 }

@@ -135,7 +135,7 @@ const stopWithin = 10 * time.Second
 
 func quietly(stop func() error) {
 	done := make(chan struct{})
-	go func() { _ = stop(); close(done) }()
+	go func() { _ = stop(); close(done) }() // not waited for: a server that does not stop ends with the program
 	select {
 	case <-done:
 	case <-time.After(stopWithin):

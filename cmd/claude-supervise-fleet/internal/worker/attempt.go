@@ -54,16 +54,14 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 		h.mu.Unlock()
 		return pack.Lease(h.snapshots(), a.Task.Run, until)
 	}
-	beating := make(chan struct{})
-	go func() {
-		defer close(beating)
+	var beside sync.WaitGroup
+	beside.Go(func() {
 		if err := holdLease(ctx, a.Task.Lease, beat, renew, leaseTime); err != nil {
 			leave(err)
 		}
-	}()
-	var showing sync.WaitGroup
-	showing.Go(func() { h.showsApart(ctx, a.Task.Lease) })
-	defer func() { leave(nil); <-beating; showing.Wait() }()
+	})
+	beside.Go(func() { h.showsApart(ctx, a.Task.Lease) })
+	defer func() { leave(nil); beside.Wait() }()
 	if before != nil { // this worker was not heard of, and has not ended it yet
 		select {
 		case <-before.gone:

@@ -43,7 +43,7 @@ func (h *held) drive(ctx context.Context, args []string, stdin string) (flow.Out
 	uploading, stopUploads := context.WithCancel(ctx)
 	defer stopUploads()
 	last, uploaded := make(chan struct{}), make(chan error, 1)
-	go func() { uploaded <- h.uploads(uploading, last, changed) }()
+	beside.Go(func() { uploaded <- h.uploads(uploading, last, changed) })
 
 	back, resting, hurry := false, (chan struct{})(nil), (<-chan struct{})(nil)
 	givesBack := func() {

@@ -90,6 +90,7 @@ func newLogReader(o runlog.Open, forgotten func()) (*logReader, context.Context)
 // begins begins to read the log of a run, until the worker has left the run or ctx ends.
 func (r *logReader) begins(ctx context.Context, h *held) {
 	r.h = h
+	// Not waited for: it ends with ctx, when it is forgotten or the worker leaves.
 	go func() {
 		err := r.read(ctx)
 		r.changes(func() { r.over, r.broken = err == nil, err != nil })

@@ -49,7 +49,9 @@ func (h *held) startSupervisor(args []string, stdin string, changed func(event [
 	}
 	p.cmd.ExtraFiles = []*os.File{theirs} // it says there that it is under way, which its events say, too
 	started := make(chan error)
-	go func() { // until the process has ended: the kernel looks at this thread to see whether we live
+	// Waited for by ended. It has a thread of its own until the process has ended: the kernel looks at that to see whether
+	// we live.
+	go func() {
 		runtime.LockOSThread()
 		err := p.cmd.Start()
 		_ = theirs.Close()
