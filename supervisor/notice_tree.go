@@ -1,11 +1,8 @@
 package supervisor
 
 import (
-	"strings"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 )
 
 // This file is what is told of the tree of agents: what becomes of delegations, and of children.
@@ -67,35 +64,4 @@ func treeNotices(before State, agents []*Agent, changed []*Question,
 			tell(ChildDone, a.ID, Notification{State: a, Report: a.Report, Text: a.Reason})
 		}
 	}
-}
-
-// Who names an agent for people in a few words, where a run has several; "" where it has one.
-func (s State) Who(agent string) string {
-	a := s.Agents[agent]
-	if a == nil || len(s.Agents) < 2 {
-		return ""
-	}
-	return Who(a)
-}
-
-// What of an agent's id, and of its task, names it in a line, in bytes.
-const (
-	whoID   = len("a-7Qm2")
-	whoTask = 24
-)
-
-// Who names an agent for people in a few words: as a task file does, else by the start of its id, which commands take,
-// and that of its task.
-func Who(a *Agent) string {
-	switch {
-	case a.Delegated == nil:
-		return "root"
-	case a.Delegated.Name != "":
-		return a.Delegated.Name
-	}
-	task := strings.Join(strings.Fields(text.FirstLine(a.Task)), " ")
-	if cut := text.Truncate(task, whoTask); cut != task {
-		task = strings.TrimSpace(cut) + "…"
-	}
-	return a.ID[:min(whoID, len(a.ID))] + " " + task
 }

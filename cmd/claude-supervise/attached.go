@@ -178,6 +178,16 @@ func (a *attached) begin(ctx context.Context,
 	}, err
 }
 
+// names has the agents' names shown each in a colour, where several are looked at.
+func (a *attached) names(run view.RunView) {
+	if a.log.Agent != "" || len(run.Agents) < 2 {
+		return
+	}
+	for _, of := range run.Agents {
+		a.printer.Names(of.ID, of.Who)
+	}
+}
+
 // said shows what the log or the supervisor says.
 func (a *attached) said(texts ...string) error {
 	for _, text := range texts {
@@ -191,6 +201,7 @@ func (a *attached) said(texts ...string) error {
 // see shows what has happened to the run, and asks what is open.
 func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 	s = a.ofAgent(s)
+	a.names(s.Run)
 	var texts []string
 	if a.first && s.Run.GoesOn() {
 		texts = append(texts, a.asItStands(s))

@@ -176,6 +176,7 @@ func runAttach(cmd *cobra.Command, id string, plain *bool) error {
 	if err != nil {
 		return err
 	}
+	a.names(run)
 	return a.show(ctx)
 }
 

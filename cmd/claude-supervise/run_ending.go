@@ -179,6 +179,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 		return ""
 	}
 	var b strings.Builder
+	labels := out.State.Labels()
 	failed, kept := out.Unsuccessful(), out.Worktrees()
 	if out.Table() != nil {
 		failed = nil // that tells of each
@@ -188,7 +189,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(failed)-i, out.Run.ID)
 			break
 		}
-		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", supervisor.Who(a), a.ID, a.Status, terminal.FirstLine(view.Because(a.Reason)))
+		fmt.Fprintf(&b, "  %s (%s) %s: %s\n", labels.Who(a), a.ID, a.Status, terminal.FirstLine(view.Because(a.Reason)))
 	}
 	if len(kept) > 0 {
 		fmt.Fprintf(&b, "Worktrees with changes are kept. To merge them:\n")
@@ -198,7 +199,7 @@ func endingOfOthers(out supervisor.Outcome) string {
 			fmt.Fprintf(&b, "  and %d more: claude-supervise show %s\n", len(kept)-i, out.Run.ID)
 			break
 		}
-		fmt.Fprintf(&b, "  # %s\n  %s\n", supervisor.Who(a), strings.Join(out.Merge(a), "\n  "))
+		fmt.Fprintf(&b, "  # %s\n  %s\n", labels.Who(a), strings.Join(out.Merge(a), "\n  "))
 	}
 	return b.String()
 }

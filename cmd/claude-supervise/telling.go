@@ -91,6 +91,7 @@ func reportFields(r *supervisor.Report, a *supervisor.Agent) jsonEvent {
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n supervisor.Notification) {
 	s.follow(n)
+	s.printer.Names(n.Agent, n.Who)
 	if n.Type == supervisor.ParkedNow {
 		s.notices.Parked(n)
 	}

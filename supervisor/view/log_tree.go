@@ -158,6 +158,7 @@ func (l RunLog) Recent(ctx context.Context, n int) (texts []string, after RunLog
 		atWork = slices.DeleteFunc(slices.Clone(agents), func(a supervisor.Agent) bool { return a.Parent != "" })
 	}
 	l.from = map[string]int64{}
+	labels := supervisor.LabelsOf(agents)
 	for _, a := range agents {
 		part := 0
 		if slices.ContainsFunc(atWork, func(b supervisor.Agent) bool { return a.ID == b.ID }) {
@@ -171,7 +172,7 @@ func (l RunLog) Recent(ctx context.Context, n int) (texts []string, after RunLog
 		l.from[a.ID] = rest.from
 		line := LogLine{Run: l.Run, Agent: a.ID}
 		if len(agents) > 1 {
-			line.Who = supervisor.Who(&a)
+			line.Who = labels.Who(&a)
 		}
 		said = append(said, line.signed(own)...)
 	}
@@ -227,6 +228,7 @@ func (t *threads) find(ctx context.Context) error {
 	}
 	slices.SortFunc(agents, asTheyCame)
 	t.files = len(logs)
+	labels := supervisor.LabelsOf(agents)
 	for _, a := range agents {
 		if t.log.Agent != "" && a.ID != t.log.Agent {
 			continue
@@ -238,7 +240,7 @@ func (t *threads) find(ctx context.Context) error {
 				tail: tail{path: r.Dirs.AgentLog(t.log.Run, a.ID), from: t.log.from[a.ID]}})
 		}
 		if at >= 0 && len(agents) > 1 && t.log.Agent == "" {
-			t.all[at].line.Who = supervisor.Who(&a)
+			t.all[at].line.Who = labels.Who(&a)
 		}
 	}
 	return nil

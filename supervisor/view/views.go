@@ -347,6 +347,7 @@ func (r Reader) viewsWith(ctx context.Context, runs []supervisor.Run, open []*su
 		live[l.Agent] = l
 	}
 	slices.SortFunc(agents, asTheyCame)
+	labels := labelsByRun(agents)
 	for _, a := range agents {
 		v := at[a.Run]
 		l := live[a.ID]
@@ -354,7 +355,7 @@ func (r Reader) viewsWith(ctx context.Context, runs []supervisor.Run, open []*su
 		if a.Parent == "" && a.Report != nil && v.EndedAt != nil {
 			v.Summary = a.Report.Summary
 		}
-		v.Agents = append(v.Agents, agentView(a, l, asked[a.ID]))
+		v.Agents = append(v.Agents, agentView(a, l, labels[a.Run].Who(&a), asked[a.ID]))
 	}
 	return views, nil
 }
@@ -372,14 +373,27 @@ func (v AgentView) UnusualTier() string {
 	return v.ServiceTier
 }
 
-// agentView gives an agent as it is shown, with its process, if it has one, and the ids of what it asks.
-func agentView(a supervisor.Agent, l supervisor.Launch, asks []string) AgentView {
+// labelsByRun name the agents of several runs.
+func labelsByRun(agents []supervisor.Agent) map[string]supervisor.Labels {
+	of := map[string][]supervisor.Agent{}
+	for _, a := range agents {
+		of[a.Run] = append(of[a.Run], a)
+	}
+	labels := map[string]supervisor.Labels{}
+	for run, all := range of {
+		labels[run] = supervisor.LabelsOf(all)
+	}
+	return labels
+}
+
+// agentView gives an agent as it is shown, by its label, with its process, if it has one, and the ids of what it asks.
+func agentView(a supervisor.Agent, l supervisor.Launch, who string, asks []string) AgentView {
 	v := AgentView{
 		ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
 		SessionID: a.SessionID, PID: l.PID, Launches: a.Launches, Priority: a.Priority,
 		CostUSD: a.CostUSD, InputTokens: a.InputTokens, OutputTokens: a.OutputTokens, SilentSince: silentSince(l),
 		CacheRead: a.CacheRead, CacheCreation: a.CacheCreation, ServiceTier: a.ServiceTier,
-		Who: supervisor.Who(&a), ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd,
+		Who: who, ToolUses: a.ToolUses, QueuedSince: a.QueuedAt, EndedAt: a.EndedAt, Cwd: a.Cwd,
 		OpenQuestions: append([]string{}, asks...),
 	}
 	if a.Status == checkpoints.Limited {

@@ -57,6 +57,7 @@ type Printer struct {
 	below    bool     // the panel is no prompt: progress is shown above it
 	anew     bool     // others have written over the panel
 	finished []chan struct{}
+	names    names
 	status   Status
 	works    []work // stand in its place, the last of them
 	failed   error  // the first error of stdout
@@ -176,7 +177,7 @@ func (p *Printer) Above(text string) {
 func (p *Printer) fit(text string) string {
 	text = strings.TrimRight(Clean(text), "\n")
 	if p.err.terminal != nil {
-		text = wrapWords(text, p.Columns())
+		text = p.named(wrapWords(text, p.Columns()))
 	}
 	return text + "\n"
 }
@@ -220,7 +221,7 @@ func (p *Printer) Result(text string) error {
 func (p *Printer) Said(text string) error {
 	text = strings.TrimRight(Clean(text), "\n")
 	if p.out.terminal != nil {
-		text = wrapWords(text, p.Columns())
+		text = p.named(wrapWords(text, p.Columns()))
 	}
 	return p.result(text + "\n")
 }
