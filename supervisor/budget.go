@@ -21,9 +21,6 @@ import (
 // A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the
 // person is asked (budget_question.go).
 
-// Budget is what an agent and all below it may use; also what they have used.
-type Budget = checkpoints.Budget
-
 // Lower gives the lower bound of each of two budgets.
 func Lower(a, b Budget) Budget {
 	return Budget{
@@ -46,12 +43,6 @@ func bounding(b Budget) *Budget {
 		return nil
 	}
 	return &b
-}
-
-// A usage is what is known of one scope.
-type usage struct {
-	Used     Budget
-	reserved float64 // in dollars, what launches may still spend of their shares
 }
 
 // usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch
@@ -123,8 +114,16 @@ func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 	return scope, what
 }
 
-// overBudget settles an agent without a process that may not have another, and reports whether that is so.
-func (d *transition) overBudget(a *Agent) bool {
+// spending ends the process of an agent that would use more than it may.
+var spending = concern{name: "spending", live: (*transition).enforceBudget}
+
+// budget holds an agent back that may not have another process.
+var budget = concern{
+	name: "budget", decided: (*transition).decideBudgets, idle: (*transition).overBudget, planRun: State.planBudgets,
+}
+
+func (d *transition) overBudget(of subject) bool {
+	a := of.Agent
 	a.Exceeds = ""
 	if why := outOfTurns(a); why != "" {
 		d.fail(a.ID, string(procs.OverBudget), why)
@@ -138,19 +137,6 @@ func (d *transition) overBudget(a *Agent) bool {
 	a.Exceeds = scope.ID
 	d.setStatus(a, checkpoints.OverBudget, d.usedUpInWords(scope, what))
 	return true
-}
-
-// failedBy says what an agent has failed by. One that a limit has ended may have reported before, which was shown: its
-// turn was cut short all the same, and nobody knows what of it is lost.
-func failedBy(a *Agent) string {
-	if a.Report == nil || a.Fault != string(procs.OverBudget) {
-		return a.FaultReason
-	}
-	said := strings.ReplaceAll(a.Report.Status, "_", " ")
-	if said == "failed" {
-		said = "failure"
-	}
-	return a.FaultReason + ", after it had reported " + said
 }
 
 // reported takes an agent's report on its task.
@@ -184,7 +170,8 @@ func outOfTurns(a *Agent) string {
 
 // enforceBudget ends the process of an agent that would use more than it may, and reports whether it has. One that
 // waits for a person uses nothing, and one that has nothing to do any more ends by itself.
-func (d *transition) enforceBudget(a *Agent, l *Launch, open []*Question) bool {
+func (d *transition) enforceBudget(of subject) bool {
+	a, l, open := of.Agent, of.launch, of.open
 	if !l.Phase.Runs() || l.End != "" {
 		return false
 	}
@@ -395,3 +382,6 @@ func (e Worked) apply(d *transition) error {
 	d.agent(e.Agent).Worked += e.For
 	return nil
 }
+
+// finishTurns is how many requests an agent may make that is told to finish up.
+const finishTurns = 3

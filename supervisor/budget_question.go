@@ -88,9 +88,6 @@ func (s State) endsFromAbove(a *Agent) bool {
 	return false
 }
 
-// OfBudget reports whether a question is about a budget.
-func OfBudget(q *Question) bool { return q.Kind == questions.AskBudget }
-
 // undecided is what is known of the question of a budget whose answer has decided nothing.
 const undecided = "the answer decided nothing, and it was asked again"
 

@@ -112,9 +112,6 @@ func (d *transition) lend(a, scope *Agent) {
 	}
 }
 
-// finishTurns is how many requests an agent may make that is told to finish up.
-const finishTurns = 3
-
 // finishUp has an agent and all below it finish: those that have begun report what they have, and the others are not
 // begun.
 func (d *transition) finishUp(scope *Agent, by string) {

@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"claude-supervise/checkpoints"
@@ -44,68 +42,6 @@ func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 // asksPerson reports whether a call waits for a person.
 func asksPerson(sig signals.Signal) bool {
 	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
-}
-
-// answerAtOnce replies to a call that nobody has to be asked about.
-func answerAtOnce(l *Launch, r checkpoints.Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
-
-// knowsRequest reports whether a call was read before.
-func (d *transition) knowsRequest(l *Launch, request string) bool {
-	if ReplyAt(l, request) >= 0 {
-		return true
-	}
-	return len(d.FindQuestionsOf(l.Agent, func(q *Question) bool {
-		return q.Tool != nil && q.Tool.Launch == l.N && q.Tool.Request == request
-	})) > 0
-}
-
-// ReplyAt gives the place of the reply to a request among those of a launch, or -1.
-func ReplyAt(l *Launch, request string) int {
-	return slices.IndexFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Request == request })
-}
-
-// forget takes a reply from a launch.
-func (d *transition) forget(l *Launch, request string) {
-	l.Replies = slices.DeleteFunc(slices.Clone(l.Replies), func(r checkpoints.Reply) bool { return r.Request == request })
-}
-
-// progressed takes what an agent says of how far it is. What a subagent says is how far its part is: that stands for
-// the agent only until that says something itself.
-func (d *transition) progressed(a *Agent, sig signals.Signal, by *checkpoints.Subagent) {
-	if by != nil && a.Progress != nil && a.Progress.Of == "" {
-		return
-	}
-	field := func(name string) string { return text.FirstLine(text.Truncate(sig.Field(name), text.MaxRestated)) }
-	a.Progress = &checkpoints.Progress{Percent: strings.TrimSuffix(field("percent"), "%"), Step: field("step"),
-		ETA: field("eta"), At: d.at}
-	if by != nil {
-		a.Progress.Of = by.Name()
-	}
-}
-
-// doing says what an agent does, as well as it has said it itself.
-func (s State) doing(a *Agent) string {
-	if ids := checksWork(s.Live(a.ID)); len(ids) > 0 {
-		return waitsForChildren(ids)
-	}
-	p := a.Progress
-	if p == nil {
-		return "at work"
-	}
-	text := "at work"
-	if p.Of != "" {
-		text += ", its subagent " + p.Of
-	}
-	if p.Percent != "" {
-		text += ", " + p.Percent + " %"
-	}
-	if p.Step != "" {
-		text += ": " + p.Step
-	}
-	if p.ETA != "" {
-		text += " (ready in " + p.ETA + ")"
-	}
-	return text
 }
 
 // Called is a call of a tool of ours.

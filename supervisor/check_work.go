@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
 
@@ -45,6 +43,30 @@ func (d *transition) checkWork(a *Agent, l *Launch, call checkpoints.ToolCall) {
 		return
 	}
 	answerAtOnce(l, checkpoints.Reply{Request: call.Request, Await: &await})
+}
+
+// awaitedWork is told in the call that waits for it.
+var awaitedWork = concern{
+	name: "awaited work",
+	live: func(d *transition, of subject) bool {
+		d.returnAwaited(of.Agent, of.launch)
+		return false
+	},
+	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+		if !works(l) {
+			return so
+		}
+		for _, r := range l.Replies {
+			if r.Await == nil {
+				so = append(so, DoReply.ofRequest(l, r.Request))
+				continue
+			}
+			e := DoTimeout.ofRequest(l, r.Request)
+			e.Until = r.Await.Until
+			so = append(so, e)
+		}
+		return so
+	},
 }
 
 // returnAwaited returns the calls of check_work that have waited long enough.
@@ -86,53 +108,6 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 		return
 	}
 	answerAtOnce(l, checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})
-}
-
-// work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all, unless
-// clients tell it where they were started.
-func (s State) work(a *Agent, id string, ended []string) (written string, isError bool) {
-	var lines []string
-	ends := prompts.EndsTold(0)
-	for _, c := range s.Children(a.ID) {
-		if id != "" && c.ID != id {
-			continue
-		}
-		what := c.Reason
-		if c.Status == checkpoints.Running {
-			what = s.doing(c)
-		}
-		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
-			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
-		switch {
-		case c.Status.Ended() && toldByClients(c.Delegated.Nested):
-			line += "; all of it is in the output of the command that you have started it with"
-		case c.Status.Ended() && slices.Contains(ended, c.ID):
-			line += "\n\n" + ends.Add(s.childEnded(c)+prompts.ResumeStep(c), c.ID)
-		case c.Status.Ended() && s.backgroundEndUnreported(c):
-			line += "; all of it is in your next message"
-		}
-		lines = append(lines, line)
-	}
-	switch {
-	case len(lines) > 0:
-		return strings.Join(lines, "\n"), false
-	case id != "":
-		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
-	}
-	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
-}
-
-// checksWork names the agents that calls of check_work of a launch wait for.
-func checksWork(l *Launch) (ids []string) {
-	if l == nil {
-		return nil
-	}
-	for _, r := range l.Replies {
-		if r.Await != nil {
-			ids = append(ids, r.Await.Children...)
-		}
-	}
-	return ids
 }
 
 // TimedOut says that a call of check_work has waited for as long as it wanted to.

@@ -10,8 +10,8 @@ import (
 	"claude-supervise/supervisor/prompts"
 )
 
-// checking tells of a root that waits in a call of check_work for its child.
-func checking(t *testing.T, change func(*Config), from *checkpoints.Subagent) *Story {
+// checksUp tells of a root that waits in a call of check_work for its child.
+func checksUp(t *testing.T, change func(*Config), from *checkpoints.Subagent) *Story {
 	s := delegatedWork(t, change)
 	s.calls("r1", checkWork, fmt.Sprintf(`{"agent_id":%q,"block":true,"timeout":5000}`, childOne), from)
 	s.plans("timeout r1")
@@ -31,7 +31,7 @@ func (s *Story) saysEnd() (n int) {
 }
 
 func TestACheckThatBlocksReturnsTheEndOfTheChildAndNothingSaysItAgain(t *testing.T) {
-	s := checking(t, nil, nil)
+	s := checksUp(t, nil, nil)
 	s.childReports("success")
 	s.plansNot("timeout r1")
 	if got := s.returned(); !strings.Contains(got, "## DELEGATED WORK ENDED") || !strings.Contains(got, childOne) {
@@ -47,7 +47,7 @@ func TestACheckThatBlocksReturnsTheEndOfTheChildAndNothingSaysItAgain(t *testing
 }
 
 func TestAnEndThatACallWasToReturnIsSaidOnceTheCallIsLost(t *testing.T) {
-	s := checking(t, nil, nil)
+	s := checksUp(t, nil, nil)
 	s.childReports("success")
 	s.dies(procs.Failure{Kind: procs.Crashed, Passing: true})
 	s.Rests(false)
@@ -57,7 +57,7 @@ func TestAnEndThatACallWasToReturnIsSaidOnceTheCallIsLost(t *testing.T) {
 }
 
 func TestWhatASubagentReadsByACheckItsAgentIsToldAllTheSame(t *testing.T) {
-	s := checking(t, nil, &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_agent", Task: "look", Depth: 1})
+	s := checksUp(t, nil, &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_agent", Task: "look", Depth: 1})
 	s.childReports("success")
 	if r := s.reply("r1"); !strings.Contains(r.Text, "## DELEGATED WORK ENDED") {
 		t.Errorf("the call returns:\n%s", r.Text)
@@ -106,7 +106,7 @@ func TestACheckThatBlocksReturnsAtItsTimeoutAndWithAMessage(t *testing.T) {
 		"message": func(s *Story) { s.says("stop waiting") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := checking(t, nil, nil)
+			s := checksUp(t, nil, nil)
 			end(s)
 			if r := s.reply("r1"); r.IsError || !strings.HasPrefix(r.Text, childOne) || r.Child != childOne {
 				t.Errorf("the call returns %+v", r)

@@ -149,3 +149,12 @@ const (
 	Resume Relaunch = "resume"
 	Fresh  Relaunch = "fresh"
 )
+
+// SnapshotTo says where the snapshots of a run are put.
+type SnapshotTo struct {
+	Dir  string `json:"dir"`  // absolute; "": they are not taken
+	Keep int    `json:"keep"` // how many
+}
+
+// DefaultKeep is how many snapshots are kept where the person does not say.
+const DefaultKeep = 10

@@ -160,6 +160,9 @@ func (s State) unresumable(a *Agent, id string) string {
 	return ""
 }
 
+// delegations hold nobody back: what is approved is started, and its end waited for as that of a child.
+var delegations = concern{name: "delegations", decided: (*transition).approveChildren}
+
 // approveChildren starts what was approved, once, and stops what is denied after all.
 func (d *transition) approveChildren(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
@@ -183,31 +186,4 @@ func (d *transition) approveChildren(agent string) {
 			d.touch(c.ID)
 		}
 	}
-}
-
-// delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
-func (s State) delegated(q *Question) (w Work, start bool) {
-	if work := handlers[q.Kind].work; work != nil {
-		return work(s, q)
-	}
-	return w, false
-}
-
-func approvedWork(_ State, q *Question) (w Work, approved bool) {
-	w = WorkIn(q)
-	w.Said.Fingerprint = q.Fingerprint
-	task, approved := questions.Approved(q)
-	if task != "" {
-		w.Task = task
-	}
-	return w, approved
-}
-
-// WorkIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
-func WorkIn(q *Question) Work {
-	if nest, ok := nestingOf(q); ok {
-		nest.Work.Said.Nested = &checkpoints.Nested{Clients: q.Nested.Clients}
-		return nest.Work
-	}
-	return workAsked(SignalOf(q))
 }

@@ -155,26 +155,3 @@ var (
 			`js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
 	framework = text.Lazily(`^[A-Z][a-z]+\.js$`)
 )
-
-// Checked says which deliverables of the report are missing.
-type Checked struct {
-	Agent   string
-	Part    int `json:",omitempty"` // the report of a subagent that it is about; 0: the agent's own
-	Missing []string
-}
-
-var _ = kind[Checked]("checked")
-
-func (e Checked) apply(d *transition) error {
-	a := d.agent(e.Agent)
-	if e.Part > 0 {
-		return d.checkedPart(a, e.Part, e.Missing)
-	}
-	if a.Report == nil {
-		return unwelcome("%s has no report", e.Agent)
-	}
-	report := *a.Report
-	report.Checked, report.Missing = true, e.Missing
-	a.Report = &report
-	return nil
-}

@@ -15,8 +15,10 @@
 // nothing special: it loads the records and follows the plan.
 //
 //	state.go, index.go   the records of one run; transitions to the next; phase.go how far a launch is
-//	event.go, event_*.go what can happen, and what each event changes; those of one subject stand in its file (budget.go)
-//	step.go, settle.go   what follows from it; hold.go how long a process waits, speak.go what it is told
+//	event.go             what can happen; each event, and what it changes, stands in the file of its subject
+//	step.go, run.go      what follows from it
+//	concern.go, status.go  what can hold an agent back, each in a file of its own, and the one order of them all: that of
+//	                     an agent's status. hold.go how long a process waits, speak.go what it is told
 //	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
 //	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
 //	                     elicitation.go what an MCP server of the person's own asks in a call,

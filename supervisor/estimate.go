@@ -59,14 +59,6 @@ func parseEstimate(s string) time.Duration {
 // joined is a unit that a number follows at once, as in 1h30m0s.
 var joined = text.Lazily(`(?i)([smhdw])(\d)`)
 
-// overdue plans the wait until an agent's work takes longer than its estimate.
-func overdue(a *Agent) (Effect, bool) {
-	if a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
-		return Effect{}, false
-	}
-	return Effect{Do: DoOverdue, Key: "overdue " + a.ID, Agent: a.ID, Until: *a.Overdue}, true
-}
-
 // begins sets when an agent's work takes longer than its estimate, from its first start on.
 func begins(a *Agent, at time.Time) {
 	if a.Estimate > 0 && a.Overdue == nil {
@@ -102,6 +94,23 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", Title(a), a.Estimate),
 		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
 	}
+}
+
+// overruns hold nobody back: an agent works on while a person is asked what becomes of it.
+var overruns = concern{
+	name:    "overruns",
+	decided: (*transition).decideOverrun,
+	plan: func(_ State, a *Agent, _ *Launch, so []Effect) []Effect {
+		if a.Overdue != nil && !a.ToldOverdue {
+			so = append(so, Effect{Do: DoOverdue, Key: "overdue " + a.ID, Agent: a.ID, Until: *a.Overdue})
+		}
+		return so
+	},
+	tells: func(_, after State, e Event, tell teller) {
+		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions[e.IDs[0]] == nil) { // else it is asked
+			tell(Progress, e.Agent, Notification{Text: overdueInWords(after.Agents[e.Agent]), Trouble: true})
+		}
+	},
 }
 
 // decideOverrun does what a person has answered to how long an agent takes. What is said to it goes into its turn.

@@ -29,8 +29,8 @@ func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// overruns tells of an agent at work that takes longer than its estimate. Question q-1 is about it, if it is asked.
-func overruns(t *testing.T, policy OnQuestion) *Story {
+// overrunning tells of an agent at work that takes longer than its estimate. Question q-1 is about it, if it is asked.
+func overrunning(t *testing.T, policy OnQuestion) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Estimated: "1h",
 		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
@@ -51,7 +51,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 		"look at src/ only once": "look at src/ only once",
 	} {
 		t.Run(answer, func(t *testing.T) {
-			s := overruns(t, Ask)
+			s := overrunning(t, Ask)
 			q := s.State.Questions["q-1"]
 			if q.Kind != questions.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
 				t.Fatalf("asked: %+v", q)
@@ -69,7 +69,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 }
 
 func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
-	s := overruns(t, Ask)
+	s := overrunning(t, Ask)
 	s.Answers("q-1", "stop")
 	s.plans("end " + Root)
 	if a := s.State.Agents[Root]; a.StopWanted == "" {
@@ -78,7 +78,7 @@ func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
 }
 
 func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
-	s := overruns(t, Park)
+	s := overrunning(t, Park)
 	s.reports("success", "")
 	s.turnEnds()
 	s.Do(Checked{Agent: Root})
@@ -90,7 +90,7 @@ func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
 }
 
 func TestWhereQuestionsAreRefusedAnOverrunIsANotice(t *testing.T) {
-	s := overruns(t, Fail)
+	s := overrunning(t, Fail)
 	s.is(checkpoints.Running)
 	told := Notifications(State{Run: s.State.Run, Agents: s.State.Agents}, s.State, s.Events[len(s.Events)-1])
 	if len(s.State.Questions) != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {

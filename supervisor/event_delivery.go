@@ -1,46 +1,13 @@
 package supervisor
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/text"
 )
-
-// delivering is what a delivery is made of.
-type delivering struct {
-	key      string // stable within the agent's session
-	text     string
-	tool     *checkpoints.ToolCall
-	reply    json.RawMessage
-	groups   []string
-	messages []checkpoints.OutboxItem
-	now      bool   // it does not wait for the end of a turn
-	grant    string // the question whose permission it spends
-}
-
-// begin makes a delivery to a launch. From here on the answers that it carries cannot be changed.
-func (d *transition) begin(a *Agent, l *Launch, v delivering) {
-	for _, q := range d.Groups(v.groups) {
-		d.question(q.ID).Delivering = true
-	}
-	d.addDelivery(&Delivery{
-		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
-		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
-		CreatedAt: d.at,
-	})
-}
-
-// deliveryID gives the uuid of a delivery, by its key.
-func deliveryID(a *Agent, key string) string {
-	return uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, key}, "\x00"))).String()
-}
 
 // Sent says that a delivery was written to the process.
 type Sent struct {
@@ -62,14 +29,6 @@ func (e Sent) apply(d *transition) error {
 	d.delivery(e.UUID).State = checkpoints.DeliverySent
 	d.inTurn(v, e.Launch)
 	return nil
-}
-
-// inTurn says that a prompt has begun a turn of the launch, or is about to. What is said into a turn that is under way
-// may begin none.
-func (d *transition) inTurn(v *Delivery, launch int) {
-	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Prompt() && !v.Now && !l.Phase.InTurn() {
-		enter(d.last(v.Agent), checkpoints.LaunchTurn)
-	}
 }
 
 // Received is a receipt, or the tool result of an answered call.
@@ -143,33 +102,6 @@ func (e PromptRefused) apply(d *transition) error {
 // String says it in a line.
 func (e PromptRefused) String() string {
 	return "your UserPromptSubmit hook refused a message, which is not lost: " + text.Line(e.Reason, text.MaxNamed)
-}
-
-// arrived marks a delivery, and the answers that it carried, as delivered.
-func (d *transition) arrived(id string) {
-	v := d.delivery(id)
-	v.State, v.ArrivedAt = checkpoints.DeliveryDelivered, d.at
-	for _, q := range d.Groups(v.Groups) {
-		if q.State == checkpoints.QuestionAnswered {
-			d.question(q.ID).State = checkpoints.QuestionDelivered
-		}
-	}
-	if len(v.Groups) > 0 || v.Now {
-		d.agent(v.Agent).ReportRequested = false // a person has spoken: what was asked of it before is settled
-	}
-}
-
-// drop gives a delivery up. The answers and messages that it carried are said in another way.
-func (d *transition) drop(id string) {
-	v := d.delivery(id)
-	v.State = checkpoints.DeliveryDropped
-	d.sayAgain(v.Agent, v.Messages)
-	if v.Grant != "" {
-		d.question(v.Grant).GrantSpent = false
-	}
-	for _, q := range d.Groups(v.Groups) {
-		d.question(q.ID).Delivering = false
-	}
 }
 
 // Confirmed is what the transcript of an ended launch says of a delivery.

@@ -20,9 +20,6 @@ func (e InboxRead) apply(d *transition) error {
 	return nil
 }
 
-// NotesNamed is what the questions of runs inside agents are given from outside, by the Seq of their notes.
-type NotesNamed map[int64]Naming
-
 // The kinds of note that a run takes.
 const (
 	EntryAnswer = checkpoints.EntryAnswer
@@ -55,33 +52,6 @@ func (d *transition) Noted(notes []InboxEntry) {
 			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
 			d.question(n.Question).State = checkpoints.QuestionWithdrawn
 		}
-	}
-}
-
-// stop wants the end of an agent (the root where the note names none) and, unless only that is meant, of what it
-// started.
-func (d *transition) stop(n InboxEntry) {
-	id := n.Agent
-	if id == "" {
-		id = d.Run.Root
-	}
-	switch a := d.Agents[id]; {
-	case a == nil:
-		return
-	case !a.Status.Ended():
-		a = d.agent(id)
-		a.StopOnly = n.Only && (a.StopOnly || a.StopWanted == "") // what was stopped with it stays stopped
-		a.StopWanted = n.By
-		if a.Parent != "" {
-			d.touch(a.Parent) // which may only wait for its children's end
-		}
-	}
-	if n.Only {
-		return
-	}
-	for _, c := range d.Children(id) {
-		n.Agent = c.ID
-		d.stop(n)
 	}
 }
 

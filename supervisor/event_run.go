@@ -131,26 +131,6 @@ func (e Opened) apply(d *transition) error {
 	return nil
 }
 
-// Revivable reports whether resume goes on with an agent that has ended: one that reported has said its last word.
-func Revivable(a *Agent) bool {
-	switch a.Status {
-	case checkpoints.Unreported, checkpoints.Stopped:
-		return true
-	case checkpoints.Failed:
-		return a.Fault != "" || a.Group
-	case checkpoints.Partial:
-		return a.Group
-	}
-	return false
-}
-
-// brings reports whether resume goes on with an agent that has ended: of the children those that the end of their
-// parent has stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
-func (s State) brings(a *Agent) bool {
-	p := s.Agents[a.Parent]
-	return Revivable(a) && (p == nil || p.Group || a.StopWanted == endOf(p))
-}
-
 // Announced says that the person's own command was told how the run is left, or why it could not be.
 type Announced struct{ Leaving, Problem string }
 
@@ -160,24 +140,6 @@ func (e Announced) apply(d *transition) error {
 	d.run().Announced = e.Leaving
 	return nil
 }
-
-// InterruptAsked is the person's ctrl-C, or the machine going down: leave gently.
-type InterruptAsked struct{ By string }
-
-var _ = kind[InterruptAsked]("interrupt_asked")
-
-func (InterruptAsked) apply(d *transition) error {
-	d.run().Leaving = LeavingInterrupted
-	d.touchAll()
-	return nil
-}
-
-// Why a supervisor leaves on purpose.
-const (
-	LeavingEnded       = "ended"
-	LeavingParked      = "parked"
-	LeavingInterrupted = "interrupted"
-)
 
 // Left is the last event of a supervisor that goes on purpose.
 type Left struct {

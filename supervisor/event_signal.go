@@ -10,23 +10,6 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Named is a signal with what its questions need.
-type Named struct {
-	Signal signals.Signal
-	Kept   *checkpoints.Kept `json:",omitempty"` // the checkpoint that it names, as it is now
-
-	From *checkpoints.Subagent `json:",omitempty"` // who says it; nil: the main conversation
-	Naming
-}
-
-// Naming is what the questions of a signal or call are given from outside: ids, one each, of which the first
-// names the group; and the answers that were given in advance (one without a value is none).
-type Naming struct {
-	IDs     []string
-	Presets []Preset
-	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
-}
-
 // SignalRead is a signal of the agent.
 type SignalRead struct {
 	Agent  string
@@ -79,14 +62,6 @@ func (d *transition) signal(agent string, n Named) error {
 		return unwelcome("%s changes nothing", n.Signal.Kind)
 	}
 	return nil
-}
-
-// by gives the subagent that says it, as well as it is known; nil: the main conversation.
-func (n Named) by() *checkpoints.Subagent {
-	if n.From == nil && n.Signal.Inside {
-		return &checkpoints.Subagent{ToolUse: string(n.Signal.By), Depth: 1}
-	}
-	return n.From
 }
 
 // ask opens the questions of a text signal, unless they are already open or the conversation does not have their answer

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"slices"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 )
@@ -46,21 +48,13 @@ func ExitCode(a *Agent) int {
 	return ExitFailed
 }
 
-// ExitCodeOf is what a supervisor that leaves the run in this state exits with.
-func ExitCodeOf(s State) int {
-	if s.Run.TakenOver != nil {
-		return ExitFailed
-	}
-	if s.Run.Left == LeavingInterrupted {
-		return ExitInterrupted
-	}
-	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
-		for _, a := range s.Agents {
-			if a.Status == checkpoints.OverBudget {
-				return ExitBudget
-			}
-		}
-		return ExitParked
-	}
-	return ExitCode(s.decisive())
+// ByWorst are exit codes, the worst first.
+var ByWorst = []int{
+	ExitInternal, ExitNoAgent, ExitFailed, ExitUnreported, ExitStopped, ExitBudget, ExitInterrupted,
+	ExitParked, ExitPartial, ExitSuccess,
+}
+
+// worse reports whether the end of an agent is worse than a status.
+func worse(a *Agent, than Status) bool {
+	return slices.Index(ByWorst, ExitCode(a)) < slices.Index(ByWorst, ExitCode(&Agent{Status: than}))
 }

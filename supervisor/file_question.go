@@ -37,6 +37,19 @@ func (d *transition) escalate(group []*Question, n Named) error {
 	return nil
 }
 
+// questionFiles are looked for by no script once the turn of an agent is over and nothing of it lives on.
+var questionFiles = concern{
+	name: "question files", decided: (*transition).unpolled,
+	tells: func(_, _ State, e Event, tell teller) {
+		if e, ok := e.(GateAsked); ok {
+			for _, id := range e.Unfiled {
+				tell(Progress, e.Agent, Notification{Trouble: true,
+					Text: "says that it has asked by the question file " + id + ".json, which is not there"})
+			}
+		}
+	},
+}
+
 // unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives
 // on.
 func (d *transition) unpolled(agent string) {

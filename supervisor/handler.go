@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"encoding/json"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 )
@@ -20,3 +22,27 @@ type handler struct {
 }
 
 var handlers = map[checkpoints.QuestionKind]handler{}
+
+// A Reply is the body that answers a call in its own turn, as the CLI takes it.
+type Reply struct {
+	Behavior     string          `json:"behavior,omitempty"` // allow, deny
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+	Message      string          `json:"message,omitempty"`
+
+	Action  string          `json:"action,omitempty"` // of an elicitation: accept, decline, cancel
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// A SeenCall is what a person is shown of a call, as it looks here.
+type SeenCall struct {
+	signals.Question
+	Rule string
+}
+
+// delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
+func (s State) delegated(q *Question) (w Work, start bool) {
+	if work := handlers[q.Kind].work; work != nil {
+		return work(s, q)
+	}
+	return w, false
+}

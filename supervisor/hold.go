@@ -2,14 +2,43 @@ package supervisor
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
+// asking holds an agent back that waits for a person.
+var asking = concern{
+	name: "asking",
+	live: func(d *transition, of subject) bool {
+		if len(of.open) > 0 {
+			d.wait(of)
+		}
+		return len(of.open) > 0
+	},
+	idle: func(d *transition, of subject) bool {
+		if len(of.open) > 0 {
+			d.idleStatus(of.Agent, of.launch, of.open)
+		}
+		return len(of.open) > 0
+	},
+	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+		if works(l) && a.HoldUntil != nil {
+			e := DoHold.of(l)
+			e.Until = *a.HoldUntil
+			so = append(so, e)
+		}
+		return so
+	},
+}
+
 // wait holds the process for the person, or parks it at once.
-func (d *transition) wait(a *Agent, l *Launch, open []*Question) {
+func (d *transition) wait(of subject) {
+	a, l, open := of.Agent, of.launch, of.open
 	reason := "asks: " + text.FirstLine(open[0].Text)
 	if n := len(open); n > 1 {
 		reason = fmt.Sprintf("asks %d questions: %s", n, text.FirstLine(open[0].Text))
@@ -66,4 +95,69 @@ func (d *transition) mayHold(agent string) bool {
 		}
 	}
 	return held < d.Config.MaxHeld
+}
+
+// HoldEnded says that a process has waited long enough.
+type HoldEnded struct {
+	Agent  string
+	Launch int
+}
+
+var _ = kind[HoldEnded]("hold_ended")
+
+func (e HoldEnded) apply(d *transition) error {
+	l := d.Live(e.Agent)
+	if l == nil || l.N != e.Launch || l.End != "" || d.Agents[e.Agent].HoldUntil == nil {
+		return unwelcome("%s does not hold any more", e.Agent)
+	}
+	d.end(e.Agent, endPark, "the hold ended")
+	return nil
+}
+
+// holdFor is how long a process waits for questions ("Smart Timeout Adjustment" of the hybrid protocol): the hold, if
+// one is to be chosen from a list; less for a yes or no, more for a text that has to be written, and more for each
+// further question. Its script may say how long it means to wait.
+func holdFor(open []*Question, hold time.Duration) time.Duration {
+	hold = min(hold, math.MaxInt64/4) // what follows is at most three of it
+	var longest time.Duration
+	for _, q := range open {
+		wait := hold
+		switch w := quickWait(q); {
+		case w > 0:
+			wait = w
+		case asksYesOrNo(q):
+			wait = hold / 5 * 2
+		case asksForText(q):
+			wait = hold / 5 * 7
+		}
+		longest = max(longest, wait)
+	}
+	most := hold / 5 * mostHold
+	return min(min(longest, most)+time.Duration(min(len(open)-1, mostHold))*(hold/5), most)
+}
+
+// mostHold is the longest that a process waits for any questions, in fifths of the hold: of the usual five minutes the
+// hybrid protocol's "maximum safe quick-wait" of eight.
+const mostHold = 8
+
+// asksForText reports whether an answer has to be written in words.
+func asksForText(q *Question) bool {
+	return len(q.Options) == 0 && (Posted(q) || q.File != nil)
+}
+
+func asksYesOrNo(q *Question) bool {
+	if q.Validate == "yes_no" {
+		return true
+	}
+	return len(q.Options) == 2 && strings.EqualFold(q.Options[0].Label, "yes") &&
+		strings.EqualFold(q.Options[1].Label, "no")
+}
+
+// quickWait is how long the asking script means to wait; 0 if it does not say.
+func quickWait(q *Question) time.Duration {
+	d, err := time.ParseDuration(SignalOf(q).Field("quick_wait"))
+	if err != nil {
+		return 0
+	}
+	return d
 }

@@ -82,9 +82,11 @@ func spread(until time.Time, agent string) time.Time {
 	return until.Add(time.Duration(h.Sum32()%uint32(spreadOver/time.Millisecond)) * time.Millisecond)
 }
 
-// limited settles an agent without a process that rests because of a usage limit, its own or that of others, and
-// reports whether it does.
-func (d *transition) limited(a *Agent) bool {
+// limits hold an agent back without a process: a usage limit of its account, its own or that of others.
+var limits = concern{name: "limits", idle: (*transition).limited}
+
+func (d *transition) limited(of subject) bool {
+	a := of.Agent
 	if run := d.Run.Limited; run != nil && d.at.Before(*run) &&
 		(a.NotBefore == nil || a.LimitedBy != "" && a.NotBefore.Before(*run)) {
 		until := spread(*run, a.ID)
@@ -96,22 +98,6 @@ func (d *transition) limited(a *Agent) bool {
 	d.setStatus(a, checkpoints.Limited,
 		fmt.Sprintf("%s; resumes at %s", a.LimitedBy, a.NotBefore.Format(time.RFC3339)))
 	return true
-}
-
-// planWaits plans what an agent waits for beside its launches.
-func (s State) planWaits(a *Agent) []Effect {
-	if a.Status.Ended() {
-		return nil
-	}
-	var plan []Effect
-	if e, ok := overdue(a); ok {
-		plan = append(plan, e)
-	}
-	if l := s.Launch(a.ID); a.NotBefore != nil && (l == nil || l.Phase.Ended()) {
-		key := fmt.Sprintf("%s %s %d %d", DoRetry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
-		plan = append(plan, Effect{Do: DoRetry, Key: key, Agent: a.ID, Until: *a.NotBefore})
-	}
-	return plan
 }
 
 // RetryDue says that an agent has rested long enough after a failure.

@@ -16,12 +16,6 @@ import (
 // other agents. It lasts like an answer. What a person says, and what an agent says to one whose work it has started,
 // goes into the turn that is under way, if there is one; what other agents say waits for the receiver's next turn.
 
-// EntryMessage is the kind of what a person says to an agent.
-const (
-	EntryMessage = checkpoints.EntryMessage
-	fromUser     = "user"
-)
-
 // message takes what a person says to an agent.
 func (d *transition) message(n InboxEntry) {
 	id := n.Agent
@@ -115,6 +109,12 @@ func (s State) steers(a *Agent, say checkpoints.OutboxItem) bool {
 	return say.From == fromUser || s.Below(a, say.From)
 }
 
+// steering is what is said into the turn of an agent.
+var steering = concern{name: "steering", live: func(d *transition, of subject) bool {
+	d.flushNow(of.Agent, of.launch)
+	return false
+}}
+
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
@@ -145,12 +145,4 @@ func (d *transition) toBegin(l *Launch) bool {
 		return v.Launch == l.N && v.Prompt() &&
 			!v.Now && (unsent(v) || v.State == checkpoints.DeliverySent)
 	})) > 0
-}
-
-// sayAgain puts messages that have not been read back to the front of what is to be said.
-func (d *transition) sayAgain(agent string, messages []checkpoints.OutboxItem) {
-	if len(messages) > 0 {
-		a := d.agent(agent)
-		a.Outbox = slices.Concat(messages, a.Outbox)
-	}
 }

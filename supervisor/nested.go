@@ -29,14 +29,6 @@ const (
 	EntryNestedLeft = "nested_left"               // the client has gone before
 )
 
-// A Nesting is what a run inside an agent asks for: the document of its note.
-type Nesting struct {
-	Agent  string // the id that the new agent gets
-	Launch int    // of the agent that calls
-	Waits  bool   // a client stays until the end
-	Work   Work
-}
-
 // Fingerprint is the same for the same run started again.
 func (n Nesting) Fingerprint() string {
 	return fmt.Sprintf("nested %x", sha256.Sum256(text.JSON(n.Work)))
@@ -132,12 +124,6 @@ func (s State) nestedQuestion(agent, fingerprint string) *Question {
 	return nil
 }
 
-// nestingOf gives what the question of a nested run is about; false for any other.
-func nestingOf(q *Question) (Nesting, bool) {
-	var nest Nesting
-	return nest, q.Nested != nil && json.Unmarshal(q.Nested.Work, &nest) == nil
-}
-
 // NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
 func (s State) NestedRefused(a *Agent, w Work) string {
 	for up, below := a, a; up != nil; up, below = s.Agents[up.Parent], up {
@@ -173,24 +159,6 @@ func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 	change(&nested)
 	said.Nested = &nested
 	d.agent(c.ID).Delegated = &said
-}
-
-// toldByClients reports whether clients wait for something and tell it where they were started.
-func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
-
-// hasClients is toldByClients of the end of an agent.
-func hasClients(a *Agent) bool { return a.Delegated != nil && toldByClients(a.Delegated.Nested) }
-
-// withClients gives the children of an agent that have clients, in the order in which they came.
-func (s State) withClients(agent string) []*Agent {
-	var found []*Agent
-	for id := range s.indexed().clients {
-		if c := s.Agents[id]; c.Parent == agent {
-			found = append(found, c)
-		}
-	}
-	slices.SortFunc(found, func(a, b *Agent) int { return a.Seq - b.Seq })
-	return found
 }
 
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.

@@ -14,56 +14,6 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// A Notification is something worth telling a person or a program that watches a run. Those that stand for a change are
-// given after the change was saved. The types are those of `run --json`; fields may be added.
-type Notification struct {
-	Time  time.Time
-	Run   string
-	Agent string
-	Type  NotificationType
-	// What belongs to the type; the rest is zero.
-	Text  string // text, progress, parked, resumed, run_done: for people
-	Prose string // text: what of it is not a signal
-	// text, progress: the task, in a few words, of the subagent that it is of; "": the main conversation
-	Subagent string
-	Launch   int       // agent_started
-	Question *Question // question, answered
-	By       string    // message, message_read: whose it is; delegation: who has decided it
-	Report   *checkpoints.Report
-	Missing  []string // report: what is not on disk, unless the agent ends with that for its reason, which tells it
-	State    *Agent   // agent_started, parked, resumed, report, run_done
-	RunState *Run     // run_started, run_done
-	ExitCode int      // run_done: of this supervisor
-	CostUSD  float64  // run_done: of all agents
-	Tasks    *Table   // run_done: what became of the tasks of a group or pool; else nil
-	Trouble  bool     // progress: a person should look
-	// progress: the HTTP status with which the API has refused a request; 0: it has refused none
-	APIStatus int
-	Who       string // which agent, in a few words, where the run has several; "": it has one
-	Stage     Stage  // delegation
-	Task      string // delegation: what is to be done
-	Child     string // delegation: who does it, or would
-	AtOnce    bool   // delegation, answered: it was decided as it was asked, by the policy or in advance: nobody saw it
-}
-
-// NotificationType is the type of a notice.
-type NotificationType string
-
-// The types of notice.
-const (
-	RunStarted   NotificationType = "run_started"
-	AgentStarted NotificationType = "agent_started"
-	TextSaid     NotificationType = "text"
-	QuestionOpen NotificationType = "question"
-	QuestionDone NotificationType = "answered"
-	Progress     NotificationType = "progress"
-	ParkedNow    NotificationType = "parked"
-	ResumedNow   NotificationType = "resumed"
-	LimitedNow   NotificationType = "limited"
-	Reported     NotificationType = "report"
-	RunDone      NotificationType = "run_done"
-)
-
 // Notifications tells what a step changed, in words for who watches.
 func Notifications(before, after State, e Happened) []Notification {
 	var ns []Notification
@@ -143,6 +93,11 @@ func Notifications(before, after State, e Happened) []Notification {
 			tell(Progress, "", Notification{Text: "the --notify command failed: " + problem, Trouble: true})
 		}
 	}
+	for i := range concerns {
+		if tells := concerns[i].tells; tells != nil {
+			tells(before, after, e.Event, tell)
+		}
+	}
 	snapshotNotices(before, after, e.Event, tell)
 	switch b := e.Event.(type) {
 	case Asked:
@@ -157,44 +112,10 @@ func Notifications(before, after State, e Happened) []Notification {
 		} else if rule := before.permitted(b.Rule, b.Agent, b.Call.Cwd); rule != "" {
 			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
-	case GateAsked:
-		for _, id := range b.Unfiled {
-			tell(Progress, b.Agent, Notification{Trouble: true,
-				Text: "says that it has asked by the question file " + id + ".json, which is not there"})
-		}
-	case Checked:
-		if p := partAt(after.Agents[b.Agent], b.Part); p != nil {
-			tell(Progress, b.Agent, partNotice(p))
-		}
-	case Stalled:
-		tell(Progress, b.Agent, Notification{Text: silence(b.Since, b.Doing), Trouble: true})
-	case Overdue:
-		if len(b.IDs) == 0 || after.Questions[b.IDs[0]] == nil { // else it is asked
-			tell(Progress, b.Agent, Notification{Text: overdueInWords(after.Agents[b.Agent]), Trouble: true})
-		}
-	case Throttled, Unthrottled:
-		if text := parallelInWords(before, after); text != "" {
-			tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})
-		}
-	case Recovered:
-		tell(Progress, b.Agent, Notification{Text: "is heard of again"})
-	case Prepared:
-		if b.Problem != "" {
-			tell(Progress, after.Questions[b.Question].Agent,
-				Notification{Text: "the answer is not stored with the agent's own state: " + b.Problem, Trouble: true})
-		}
-	case Placed:
-		for _, text := range placedNotices(before, b) {
-			tell(Progress, b.Agent, Notification{Text: text, Trouble: true})
-		}
 	case Merged:
 		told, trouble := mergedNotices(before.Run, after.Run)
 		for _, text := range told {
 			tell(Progress, "", Notification{Text: text, Trouble: trouble})
-		}
-	case Tidied:
-		if w := b.Worktree; w.State == checkpoints.WorktreeKept {
-			tell(Progress, b.Agent, Notification{Text: keptInWords(after, w)})
 		}
 	case NotificationSent:
 		notTold(b.Problem)
@@ -218,11 +139,6 @@ func (s State) whyAnew(agent string) string {
 		return "in a new conversation, from the checkpoint"
 	}
 	return "in a new conversation, from the checkpoint: the earlier one is gone"
-}
-
-// Asking tells that a question is open.
-func Asking(q *Question) Notification {
-	return Notification{Time: q.AskedAt, Run: q.Run, Agent: q.Agent, Type: QuestionOpen, Question: q}
 }
 
 // EndNotice tells how a supervisor leaves its run.

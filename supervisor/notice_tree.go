@@ -7,27 +7,9 @@ import (
 
 // This file is what is told of the tree of agents: what becomes of delegations, and of children.
 
-// The types of notice of the tree.
-const (
-	WorkDelegated NotificationType = "delegation" // Stage, Task; of the agent that delegates
-	ChildDone     NotificationType = "child_done" // State; of the child
-)
-
-// Stage is how far a delegation has got.
-type Stage string
-
-// The stages of a delegation. What a task file states begins without being asked for.
-const (
-	DelegationAsked    Stage = "asked"
-	DelegationApproved Stage = "approved"
-	DelegationDenied   Stage = "denied"
-	DelegationBegun    Stage = "begun" // the child is there; it may wait for a slot, or for others
-)
-
 // treeNotices tells what a step has changed in the tree of agents. It is given the agents and questions that have
 // changed.
-func treeNotices(before State, agents []*Agent, changed []*Question,
-	tell func(NotificationType, string, Notification)) {
+func treeNotices(before State, agents []*Agent, changed []*Question, tell teller) {
 	for _, q := range changed {
 		if !questions.KindOf(q.Kind).Hands {
 			continue

@@ -70,3 +70,22 @@ func (o Outcome) UnusedAnswers() []Preset {
 	}
 	return unused
 }
+
+// ExitCodeOf is what a supervisor that leaves the run in this state exits with.
+func ExitCodeOf(s State) int {
+	if s.Run.TakenOver != nil {
+		return ExitFailed
+	}
+	if s.Run.Left == LeavingInterrupted {
+		return ExitInterrupted
+	}
+	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
+		for _, a := range s.Agents {
+			if a.Status == checkpoints.OverBudget {
+				return ExitBudget
+			}
+		}
+		return ExitParked
+	}
+	return ExitCode(s.decisive())
+}

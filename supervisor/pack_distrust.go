@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/signals"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -16,12 +15,6 @@ import (
 
 // unpackedBy stands in Question.Revoked where unpacking has taken back what an answer lets happen.
 const unpackedBy = "unpack"
-
-// A SeenCall is what a person is shown of a call, as it looks here.
-type SeenCall struct {
-	signals.Question
-	Rule string
-}
 
 // distrust takes from the records of a run what nobody has granted here.
 func (d *transition) distrust(b Unpacked) {
@@ -238,12 +231,6 @@ func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
 	}
 }
 
-func reshow(q *Question, asked signals.Question) {
-	now := NewQuestion(q.Kind, asked)
-	now.Urgent = q.Urgent
-	q.Own, q.Wording = now.Own, now.Wording
-}
-
 // distrustCommand asks anew whether a command may run, of what the answer of the stop wants; else nobody is asked.
 func (d *transition) distrustCommand(id string) {
 	q := d.question(id)
@@ -301,16 +288,5 @@ func (d *transition) saysParked() {
 	if root := d.Agents[d.Run.Root]; !root.Status.Ended() {
 		r := d.run()
 		r.Status, r.Reason = root.Status, root.Reason
-	}
-}
-
-// indexAnew makes the index of a state from which something was taken.
-func (d *transition) indexAnew() {
-	d.index, d.adding, d.accounts = nil, nil, nil
-	d.index = d.State.indexed()
-	for _, lists := range []map[string][]string{d.index.questions, d.index.deliveries} { // the same each time
-		for _, list := range lists {
-			slices.Sort(list)
-		}
 	}
 }

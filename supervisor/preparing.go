@@ -56,6 +56,29 @@ func (s State) preparing(agent string) string {
 	return ""
 }
 
+// preparation holds an agent back whose complete answers cannot be said yet.
+var preparation = concern{
+	name:    "preparation",
+	decided: (*transition).decideFurther,
+	planRun: State.planAnswers,
+	tells: func(_, after State, e Event, tell teller) {
+		if e, ok := e.(Prepared); ok && e.Problem != "" {
+			tell(Progress, after.Questions[e.Question].Agent,
+				Notification{Text: "the answer is not stored with the agent's own state: " + e.Problem, Trouble: true})
+		}
+	},
+	live: func(d *transition, of subject) bool { return d.prepares(of, checkpoints.Running) },
+	idle: func(d *transition, of subject) bool { return d.prepares(of, checkpoints.Queued) },
+}
+
+func (d *transition) prepares(of subject, as Status) bool {
+	why := d.preparing(of.ID)
+	if why != "" {
+		d.setStatus(of.Agent, as, why)
+	}
+	return why != ""
+}
+
 // further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what
 // it leaves to be said; nil if it has led to none.
 func (s State) further(q *Question) *Question {

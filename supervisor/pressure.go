@@ -42,13 +42,17 @@ func Ease(before Pressure, most int, at time.Time) *Pressure {
 	return &before
 }
 
-// parallel is how many processes may be at work; 0: any number.
-func (s State) parallel() int {
-	most := s.Config.MaxParallel
-	if p := s.Run.Pressure; p != nil && (most <= 0 || p.Parallel < most) {
-		return p.Parallel
-	}
-	return max(most, 0)
+// pressure holds agents back by fewer slots.
+var pressure = concern{
+	name: "pressure", planRun: State.planEase,
+	tells: func(before, after State, e Event, tell teller) {
+		switch e.(type) {
+		case Throttled, Unthrottled:
+			if text := parallelInWords(before, after); text != "" {
+				tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})
+			}
+		}
+	},
 }
 
 // planEase plans the wait for calm.

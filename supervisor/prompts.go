@@ -111,17 +111,6 @@ func (s State) childEnded(c *Agent) string {
 	return prompts.ChildEnded(c, end)
 }
 
-// SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
-func SignalOf(q *Question) signals.Signal {
-	var sig signals.Signal
-	if len(q.Signal) > 0 {
-		if err := json.Unmarshal(q.Signal, &sig); err != nil {
-			panic(fmt.Sprintf("supervisor: question %s holds a signal that cannot be read: %v", q.ID, err))
-		}
-	}
-	return sig
-}
-
 // answerText is the prompt that gives a group of questions its answers. It restates each question, so that it stands
 // alone in a conversation in which the asking was lost.
 func (s State) answerText(group []*Question) string {
@@ -145,16 +134,6 @@ func (s State) forSubagent(group []*Question) string {
 	return prompts.Numbered(group)
 }
 
-// A Reply is the body that answers a call in its own turn, as the CLI takes it.
-type Reply struct {
-	Behavior     string          `json:"behavior,omitempty"` // allow, deny
-	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
-	Message      string          `json:"message,omitempty"`
-
-	Action  string          `json:"action,omitempty"` // of an elicitation: accept, decline, cancel
-	Content json.RawMessage `json:"content,omitempty"`
-}
-
 // replyTo answers the call that a group of questions came by. A tool of ours returns a text.
 func (s State) replyTo(group []*Question) json.RawMessage {
 	first := group[0]
@@ -176,4 +155,38 @@ func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 		return text.JSON(Reply{Behavior: Deny, Message: prompts.Declined(group)})
 	}
 	return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})
+}
+
+// work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all, unless
+// clients tell it where they were started.
+func (s State) work(a *Agent, id string, ended []string) (written string, isError bool) {
+	var lines []string
+	ends := prompts.EndsTold(0)
+	for _, c := range s.Children(a.ID) {
+		if id != "" && c.ID != id {
+			continue
+		}
+		what := c.Reason
+		if c.Status == checkpoints.Running {
+			what = s.doing(c)
+		}
+		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
+			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
+		switch {
+		case c.Status.Ended() && toldByClients(c.Delegated.Nested):
+			line += "; all of it is in the output of the command that you have started it with"
+		case c.Status.Ended() && slices.Contains(ended, c.ID):
+			line += "\n\n" + ends.Add(s.childEnded(c)+prompts.ResumeStep(c), c.ID)
+		case c.Status.Ended() && s.backgroundEndUnreported(c):
+			line += "; all of it is in your next message"
+		}
+		lines = append(lines, line)
+	}
+	switch {
+	case len(lines) > 0:
+		return strings.Join(lines, "\n"), false
+	case id != "":
+		return fmt.Sprintf("You have started no agent %s.", text.FirstLine(id)), true
+	}
+	return "You have delegated nothing: no work of other agents is under way, and none has ended.", false
 }

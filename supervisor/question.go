@@ -15,9 +15,6 @@ import (
 // Open is the state of a question that waits for its answer.
 const Open = checkpoints.QuestionOpen
 
-// IsOpen reports whether a question waits for its answer.
-func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
-
 // OnlyTells reports whether the answer to a question tells the agent something, and has nothing done.
 func OnlyTells(q *Question) bool { return questions.KindOf(q.Kind).Tells }
 
@@ -104,3 +101,23 @@ func small(o checkpoints.Origin) checkpoints.Origin {
 	}
 	return o
 }
+
+// SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
+func SignalOf(q *Question) signals.Signal {
+	var sig signals.Signal
+	if len(q.Signal) > 0 {
+		if err := json.Unmarshal(q.Signal, &sig); err != nil {
+			panic(fmt.Sprintf("supervisor: question %s holds a signal that cannot be read: %v", q.ID, err))
+		}
+	}
+	return sig
+}
+
+func reshow(q *Question, asked signals.Question) {
+	now := NewQuestion(q.Kind, asked)
+	now.Urgent = q.Urgent
+	q.Own, q.Wording = now.Own, now.Wording
+}
+
+// OfBudget reports whether a question is about a budget.
+func OfBudget(q *Question) bool { return q.Kind == questions.AskBudget }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,14 +17,17 @@ import (
 // age is how long an agent waits for a slot until it rises one priority.
 const age = 10 * time.Minute
 
-// wants puts an agent among those that wait for a slot.
-func (d *transition) wants(a *Agent) {
-	at := d.at
+// slots holds an agent back until it may have a process at work: it is put among those that wait for one.
+var slots = concern{name: "slots", queues: true, idle: (*transition).wants}
+
+func (d *transition) wants(of subject) bool {
+	a, at := of.Agent, d.at
 	if a.QueuedAt == nil {
 		a.QueuedAt = &at
 	}
 	d.setStatus(a, checkpoints.Queued,
 		"waits for a slot: "+text.Plural(d.parallel(), "process", "processes")+" may be at work")
+	return true
 }
 
 // dispatch launches what waits for a slot, as far as there are some.
@@ -37,7 +41,7 @@ func (d *transition) dispatch() {
 	if len(queue) == 0 {
 		return // the slots are counted by a look at each agent
 	}
-	free := d.slots()
+	free := d.free()
 	if free == 0 {
 		return
 	}
@@ -51,7 +55,7 @@ func (d *transition) dispatch() {
 		share, lender, ok := d.share(a, queue[i+1:], free)
 		if !ok {
 			d.lend(a, lender)
-			free = d.slots() // a process that only waited may be on its way out now
+			free = d.free() // a process that only waited may be on its way out now
 			continue
 		}
 		free--
@@ -66,8 +70,8 @@ func class(a *Agent, at time.Time) int {
 	return max(rank(a.Priority), 0) - int(max(at.Sub(*a.QueuedAt), 0)/age)
 }
 
-// slots is how many more processes may be at work; negative: any number.
-func (s State) slots() int {
+// free is how many more processes may be at work; negative: any number.
+func (s State) free() int {
 	most := s.parallel()
 	if most == 0 {
 		return -1
@@ -87,8 +91,41 @@ func (s State) working() int {
 	return n
 }
 
-// idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
-func idle(a *Agent, l *Launch) bool {
-	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
-		l.Phase != checkpoints.LaunchTurnDue)
+// launchAgain makes the agent's next launch and what is said to it first.
+func (d *transition) launchAgain(a *Agent) {
+	if d.places(a) {
+		return
+	}
+	before := d.Launch(a.ID)
+	resumes := d.Abilities().Resumes
+	anew := d.Config.Relaunch == Fresh || !resumes
+	fresh := before == nil || a.Fresh || anew && before.Begun || !resumes
+	if before != nil && anew && !a.Fresh {
+		d.abandon(a)
+		d.collectAnswers(a.ID) // the answers among it are said in the new one
+		a.SessionID = sessionOf(a)
+	}
+	a.Launches++
+	a.Fresh, a.QueuedAt = false, nil
+	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, Phase: checkpoints.LaunchIntended, Resume: !fresh}
+	d.addLaunch(l)
+	a.HoldUntil = nil
+	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return unsent(v) && v.Prompt() })
+	for _, v := range again {
+		d.delivery(v.UUID).Launch = l.N
+	}
+	if len(again) == 0 {
+		d.flush(a, l)
+	}
+	a.GoOn = false
+	d.setStatus(a, checkpoints.Starting, fmt.Sprintf("launch %d", l.N))
+}
+
+// parallel is how many processes may be at work; 0: any number.
+func (s State) parallel() int {
+	most := s.Config.MaxParallel
+	if p := s.Run.Pressure; p != nil && (most <= 0 || p.Parallel < most) {
+		return p.Parallel
+	}
+	return max(most, 0)
 }

@@ -89,3 +89,23 @@ func (s State) Retries() bool {
 	}
 	return false
 }
+
+// Revivable reports whether resume goes on with an agent that has ended: one that reported has said its last word.
+func Revivable(a *Agent) bool {
+	switch a.Status {
+	case checkpoints.Unreported, checkpoints.Stopped:
+		return true
+	case checkpoints.Failed:
+		return a.Fault != "" || a.Group
+	case checkpoints.Partial:
+		return a.Group
+	}
+	return false
+}
+
+// brings reports whether resume goes on with an agent that has ended: of the children those that the end of their
+// parent has stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
+func (s State) brings(a *Agent) bool {
+	p := s.Agents[a.Parent]
+	return Revivable(a) && (p == nil || p.Group || a.StopWanted == endOf(p))
+}

@@ -19,15 +19,6 @@ import (
 // Whoever goes on takes the run over: it has the next epoch. A supervisor that hears of this, or cannot know, begins
 // nothing (EffectKind.NeedsLease); one that has heard of it ends its agents and leaves.
 
-// SnapshotTo says where the snapshots of a run are put.
-type SnapshotTo struct {
-	Dir  string `json:"dir"`  // absolute; "": they are not taken
-	Keep int    `json:"keep"` // how many
-}
-
-// DefaultKeep is how many snapshots are kept where the person does not say.
-const DefaultKeep = 10
-
 // EntrySnapshot is the kind of note that asks for a snapshot. Its Value is SnapshotNow, or "" for the end of the
 // present turn.
 const EntrySnapshot = "snapshot"
@@ -267,23 +258,6 @@ func (s State) withheld(do EffectKind) bool {
 	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
 }
 
-// NeedsLease reports whether an effect says something to an agent, begins a turn, or acts in the person's name: a
-// supervisor does it only as long as the run is its own.
-func (d EffectKind) NeedsLease() bool {
-	switch d {
-	case DoLaunch, DoDeliver, DoRun, DoDrop, DoSnapshot:
-		return true
-	}
-	return false
-}
-
-func (d *transition) whyInterrupted() string {
-	if over := d.Run.TakenOver; over != nil {
-		return fmt.Sprintf("it continues elsewhere: epoch %d, %s", over.Epoch, over.By)
-	}
-	return "the supervisor was interrupted"
-}
-
 // NotInSnapshot gives the questions that were answered here after the last snapshot: whoever goes on from it does not
 // know these answers.
 func (s State) NotInSnapshot() []*Question {
@@ -294,7 +268,7 @@ func (s State) NotInSnapshot() []*Question {
 }
 
 // snapshotNotices tells a person what came of snapshots, and that the run was taken over.
-func snapshotNotices(before, after State, e Event, tell func(NotificationType, string, Notification)) {
+func snapshotNotices(before, after State, e Event, tell teller) {
 	trouble := func(format string, args ...any) {
 		tell(Progress, "", Notification{Trouble: true, Text: fmt.Sprintf(format, args...)})
 	}

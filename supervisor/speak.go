@@ -2,66 +2,27 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/prompts"
 )
 
-// tellMissing puts the deliverables that are not there into the outbox, once. A command has no conversation in which it
-// could be told: started again, it would do all of its work again.
-func (d *transition) tellMissing(a *Agent) bool {
-	if !d.Abilities().Resumes || a.Report == nil || len(a.Report.Missing) == 0 || a.ToldMissing ||
-		a.Report.Status == "failed" {
+// outbox is what is to be said to an agent whose turn has ended.
+var outbox = concern{name: "outbox", live: func(d *transition, of subject) bool {
+	if len(of.Outbox) == 0 && !of.GoOn {
 		return false
 	}
-	a.ToldMissing = true
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
-		Text: prompts.DeliverablesMissing(a.ID, a.Report.Missing), At: d.at})
+	d.flush(of.Agent, of.launch)
+	d.setStatus(of.Agent, checkpoints.Running, "reads what was said to it")
 	return true
-}
+}}
 
-// tellUnreported puts what asks for a report among what is to be said to an agent whose last turn was let end without
-// one for something that has come to nothing since, such as a question that was withdrawn, or the end of a child that
-// its client told.
-func (d *transition) tellUnreported(a *Agent, l *Launch) bool {
-	if !l.ReportWaived || !d.canRequestReport(a) {
-		return false
-	}
-	a.ReportRequested = true
-	wantReport(a, l, "You ended your turn without a report.", d.at)
-	return true
-}
-
-// canRequestReport reports whether an agent has neither reported nor been asked to, and could be: one that continues no
-// conversation would begin its work again.
-func (d *transition) canRequestReport(a *Agent) bool {
-	return a.Report == nil && !a.ReportRequested && d.Abilities().Resumes
-}
-
-// wantReport puts what asks for a report among what is to be said to an agent.
-func wantReport(a *Agent, l *Launch, why string, at time.Time) {
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), At: at,
-		Text: prompts.ReportWanted(a.ID, why)})
-}
-
-// enqueue puts something among what waits to be said to an agent; false if it is there already, or another with the
-// same answers.
-func enqueue(a *Agent, s checkpoints.OutboxItem) bool {
-	if slices.ContainsFunc(a.Outbox, func(o checkpoints.OutboxItem) bool {
-		return o.Key == s.Key || s.Group != "" && o.Group == s.Group
-	}) {
-		return false
-	}
-	a.Outbox = append(slices.Clip(a.Outbox), s)
-	return true
-}
-
-// dequeue takes the answers of a group from what waits to be said to an agent.
-func dequeue(a *Agent, group string) {
-	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool { return s.Group == group })
+// toldAll reports whether an agent without a process has had a turn, and need be told nothing more before it can be
+// done.
+func (d *transition) toldAll(of subject) bool {
+	return of.launch != nil && of.launch.Turns > 0 && !of.GoOn && len(of.Outbox) == 0 &&
+		len(d.FindDeliveries(of.ID, unsent)) == 0
 }
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.

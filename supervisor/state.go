@@ -1,8 +1,6 @@
 package supervisor
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -45,9 +43,9 @@ type State struct {
 	Taken      int64                // inbox notes up to this one are taken
 
 	index *index  // nil: made when it is wanted
-	plans []*Part // of each agent by itself (planned.go), in the order of the index; nil: made when they are wanted
+	plans []*Part // of each agent by itself (plan.go), in the order of the index; nil: made when they are wanted
 
-	recent []*touch // what the last steps have touched, the newest last (touched.go)
+	recent []*touch // what the last steps have touched, the newest last (changes.go)
 }
 
 // Launch gives the agent's last launch, nil before the first.
@@ -181,69 +179,6 @@ func (s State) AllAgents() []*Agent {
 	return as
 }
 
-// unsent reports whether a delivery is still to be made.
-func unsent(d *Delivery) bool { return d.State == checkpoints.DeliveryPending }
-
-// waitsForReceipt reports whether what was sent may or may not have reached the conversation.
-func waitsForReceipt(d *Delivery) bool {
-	return d.State == checkpoints.DeliverySent || d.State == checkpoints.DeliveryStarted
-}
-
-// undelivered reports whether a delivery is still to be made, or may or may not have been.
-func undelivered(d *Delivery) bool {
-	return unsent(d) || waitsForReceipt(d)
-}
-
-// Loaded makes a State of what the database held.
-func Loaded(l checkpoints.Loaded) (State, error) {
-	s := State{
-		Run: &l.Run, Agents: l.Agents, Launches: map[string][]*Launch{}, Questions: map[string]*Question{},
-		Deliveries: map[string]*Delivery{}, Taken: l.Taken,
-	}
-	for _, launch := range l.Launches {
-		s.Launches[launch.Agent] = append(s.Launches[launch.Agent], launch)
-	}
-	for _, ls := range s.Launches {
-		slices.SortFunc(ls, func(a, b *Launch) int { return a.N - b.N })
-	}
-	for _, q := range l.Questions {
-		s.Questions[q.ID] = q
-	}
-	for _, d := range l.Deliveries {
-		s.Deliveries[d.UUID] = d
-	}
-	for _, a := range s.Agents {
-		ownReport(a)
-	}
-	s.index = s.indexed()
-	if err := json.Unmarshal(l.Run.Config, &s.Config); err != nil {
-		return s, fmt.Errorf("the configuration of run %s cannot be read: %w", l.Run.ID, err)
-	}
-	return s, nil
-}
-
-// Changes gives what differs between two states: the records to save.
-func Changes(before, after State) checkpoints.Change {
-	c := checkpoints.Change{Taken: after.Taken}
-	if after.Run != before.Run {
-		c.Run = after.Run
-	}
-	var agents []*Agent
-	agents, c.Questions, c.Deliveries = after.changed(before)
-	for _, a := range agents {
-		if before.Agents[a.ID] != a {
-			c.Agents = append(c.Agents, a)
-		}
-		old := before.Launches[a.ID]
-		for i, l := range after.Launches[a.ID] {
-			if i >= len(old) || old[i] != l {
-				c.Launches = append(c.Launches, l)
-			}
-		}
-	}
-	return c
-}
-
 // A transition is the state that one Step is making: records are copied when they are first touched, and so are the
 // maps and lists that they stand in.
 type transition struct {
@@ -366,4 +301,40 @@ func (d *transition) addDelivery(v *Delivery) {
 		x.put("deliveries", x.deliveries, v.Agent, v.UUID)
 	}
 	copied(&d.owns.deliveries, &d.Deliveries)[v.UUID] = v
+}
+
+// A usage is what is known of one scope.
+type usage struct {
+	Used     Budget
+	reserved float64 // in dollars, what launches may still spend of their shares
+}
+
+// Budget is what an agent and all below it may use; also what they have used.
+type Budget = checkpoints.Budget
+
+// unsent reports whether a delivery is still to be made.
+func unsent(d *Delivery) bool { return d.State == checkpoints.DeliveryPending }
+
+// waitsForReceipt reports whether what was sent may or may not have reached the conversation.
+func waitsForReceipt(d *Delivery) bool {
+	return d.State == checkpoints.DeliverySent || d.State == checkpoints.DeliveryStarted
+}
+
+// undelivered reports whether a delivery is still to be made, or may or may not have been.
+func undelivered(d *Delivery) bool {
+	return unsent(d) || waitsForReceipt(d)
+}
+
+// IsOpen reports whether a question waits for its answer.
+func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
+
+// indexAnew makes the index of a state from which something was taken.
+func (d *transition) indexAnew() {
+	d.index, d.adding, d.accounts = nil, nil, nil
+	d.index = d.State.indexed()
+	for _, lists := range []map[string][]string{d.index.questions, d.index.deliveries} { // the same each time
+		for _, list := range lists {
+			slices.Sort(list)
+		}
+	}
 }

@@ -87,9 +87,9 @@ var (
 		checkpoints.Stopped, "stopped by a person"}
 	interruptedRun = circumstance{"the supervisor leaves", func(s *situation) { s.Run.Leaving = LeavingInterrupted },
 		checkpoints.Interrupted, "exit 0"}
-	asking = circumstance{"a question is open", func(s *situation) { s.asks("q-open", nil) },
+	asksAPerson = circumstance{"a question is open", func(s *situation) { s.asks("q-open", nil) },
 		checkpoints.Parked, "asks: Which?"}
-	preparing = circumstance{"an answer is made ready", (*situation).answered,
+	madeReady = circumstance{"an answer is made ready", (*situation).answered,
 		checkpoints.Queued, "its answer is made ready"}
 	waitingForChildren = circumstance{"it waits for children", func(s *situation) {
 		s.other(childOfIt, childOne, checkpoints.Running)
@@ -143,10 +143,10 @@ func TestTheStatusOfAnAgentWithoutAProcessGoesByTheFirstOfThese(t *testing.T) {
 			checkpoints.Interrupted, "exit 0"},
 		stopped,
 		failed,
-		asking,
+		asksAPerson,
 		{"its last launch is not looked through", func(s *situation) { s.launch.Phase = checkpoints.LaunchEnded },
 			checkpoints.Interrupted, "exit 0"},
-		preparing,
+		madeReady,
 		waitingForChildren,
 		{"its work is done", func(s *situation) {
 			s.agent.Report, s.agent.GoOn = &checkpoints.Report{Status: "success", Checked: true}, false
@@ -195,8 +195,8 @@ func TestTheStatusOfAnAgentWithAProcessGoesByTheFirstOfThese(t *testing.T) {
 			checkpoints.Running, "reads what was said to it"},
 		{"its turn is due", func(s *situation) { s.launch.Phase = checkpoints.LaunchTurnDue },
 			checkpoints.Blocked, "its background work has ended; its next turn is about to begin"},
-		asking.as(checkpoints.Waiting, asking.reason),
-		preparing.as(checkpoints.Running, preparing.reason),
+		asksAPerson.as(checkpoints.Waiting, asksAPerson.reason),
+		madeReady.as(checkpoints.Running, madeReady.reason),
 		{"something is to be said", func(s *situation) {
 			s.agent.Outbox = []checkpoints.OutboxItem{{Key: "message 1", Text: "Hello.", From: childOfIt, At: itIs}}
 		}, checkpoints.Running, "reads what was said to it"},

@@ -62,14 +62,21 @@ func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
 	}
 }
 
-// sayInterrupted has an agent told, before its next launch, of its subagents that had their answers and were
-// interrupted at their work.
-func (d *transition) sayInterrupted(a *Agent) {
+// interruptedSubagents had their answers and were interrupted at their work: an agent is told of them before its next
+// launch.
+var interruptedSubagents = concern{name: "interrupted subagents", idle: (*transition).sayInterrupted}
+
+func (d *transition) sayInterrupted(of subject) bool {
+	a := of.Agent
+	if of.launch != nil && surveyDue(a, of.launch) || d.uncertain(a.ID) {
+		return false // its transcript is read first
+	}
 	for _, q := range d.FindQuestionsOf(a.ID, func(q *Question) bool {
 		return q.Index == 0 && interrupted(q) && q.State == checkpoints.QuestionDelivered
 	}) {
 		enqueue(a, checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: d.at})
 	}
+	return false
 }
 
 // interrupted reports whether a question came from a subagent of whose interruption, or of that of one which waits for

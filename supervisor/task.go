@@ -10,7 +10,6 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 )
 
 // A Task is what `run` was asked to do.
@@ -82,17 +81,6 @@ func ParseHold(text string) (time.Duration, error) {
 func CheckPermissions(p Permissions) error {
 	if p != AskPermissions && p != DenyPermissions {
 		return fmt.Errorf("takes ask or deny, not %q", p)
-	}
-	return nil
-}
-
-var modelName = text.Lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)
-
-// CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude
-// knows.
-func CheckModel(name string) error {
-	if !modelName().MatchString(name) {
-		return fmt.Errorf("takes the name of a model, such as opus, not %q", name)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -156,3 +158,47 @@ func (s State) Begun(agent string) bool {
 	}
 	return false
 }
+
+// A Nesting is what a run inside an agent asks for: the document of its note.
+type Nesting struct {
+	Agent  string // the id that the new agent gets
+	Launch int    // of the agent that calls
+	Waits  bool   // a client stays until the end
+	Work   Work
+}
+
+// nestingOf gives what the question of a nested run is about; false for any other.
+func nestingOf(q *Question) (Nesting, bool) {
+	var nest Nesting
+	return nest, q.Nested != nil && json.Unmarshal(q.Nested.Work, &nest) == nil
+}
+
+// WorkIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
+func WorkIn(q *Question) Work {
+	if nest, ok := nestingOf(q); ok {
+		nest.Work.Said.Nested = &checkpoints.Nested{Clients: q.Nested.Clients}
+		return nest.Work
+	}
+	return workAsked(SignalOf(q))
+}
+
+func approvedWork(_ State, q *Question) (w Work, approved bool) {
+	w = WorkIn(q)
+	w.Said.Fingerprint = q.Fingerprint
+	task, approved := questions.Approved(q)
+	if task != "" {
+		w.Task = task
+	}
+	return w, approved
+}
+
+// CheckModel tells why name cannot be handed on to claude as that of a model. Whether there is such a model, claude
+// knows.
+func CheckModel(name string) error {
+	if !modelName().MatchString(name) {
+		return fmt.Errorf("takes the name of a model, such as opus, not %q", name)
+	}
+	return nil
+}
+
+var modelName = text.Lazily(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]-]*$`)

@@ -90,15 +90,37 @@ func (d *transition) tidies(a *Agent) bool {
 	return true
 }
 
-// planWorkplace plans what is to be done about an agent's folder.
-func planWorkplace(a *Agent) []Effect {
-	switch {
-	case a.Placing:
-		return []Effect{{Do: DoPlace, Key: "place " + a.ID, Agent: a.ID}}
-	case a.Tidying:
-		return []Effect{{Do: DoTidy, Key: "tidy " + a.ID, Agent: a.ID}}
-	}
-	return nil
+// workplace holds an agent back while its folder is made ready, or its worktree looked through: nothing begins in one
+// that may be removed.
+var workplace = concern{
+	name: "workplace", queues: true,
+	idle: func(d *transition, of subject) bool {
+		if of.Placing {
+			d.setStatus(of.Agent, checkpoints.Starting, "its folder is made ready")
+		}
+		return of.Placing || of.Tidying
+	},
+	plan: func(_ State, a *Agent, _ *Launch, so []Effect) []Effect {
+		switch {
+		case a.Placing:
+			return append(so, Effect{Do: DoPlace, Key: "place " + a.ID, Agent: a.ID})
+		case a.Tidying:
+			return append(so, Effect{Do: DoTidy, Key: "tidy " + a.ID, Agent: a.ID})
+		}
+		return so
+	},
+	tells: func(before, after State, e Event, tell teller) {
+		switch e := e.(type) {
+		case Placed:
+			for _, text := range placedNotices(before, e) {
+				tell(Progress, e.Agent, Notification{Text: text, Trouble: true})
+			}
+		case Tidied:
+			if e.Worktree.State == checkpoints.WorktreeKept {
+				tell(Progress, e.Agent, Notification{Text: keptInWords(after, e.Worktree)})
+			}
+		}
+	},
 }
 
 // Inhabited reports whether an agent that has not ended works in the worktree of another.

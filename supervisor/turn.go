@@ -1,11 +1,13 @@
 package supervisor
 
 import (
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/text"
 )
 
 // TurnBegun says that the CLI has begun a turn, asked for or by itself.
@@ -23,42 +25,6 @@ func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		enter(l, checkpoints.LaunchTurn)
 		l.Begun, l.ReportWaived, l.Version, l.AgentTypes = true, false, e.Version, e.Types
-	})
-}
-
-// BusyElsewhere says whether something else of an agent is at work while a question of it waits in a call.
-type BusyElsewhere struct {
-	Agent  string
-	Launch int
-	AtWork bool
-}
-
-var _ = kind[BusyElsewhere]("besides")
-
-func (e BusyElsewhere) apply(d *transition) error {
-	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { l.BusyElsewhere = e.AtWork })
-}
-
-// BackgroundChanged lists what lives outside turns.
-type BackgroundChanged struct {
-	Agent  string
-	Launch int
-	Tasks  []checkpoints.Task
-}
-
-var _ = kind[BackgroundChanged]("background")
-
-func (e BackgroundChanged) apply(d *transition) error {
-	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
-		if len(e.Tasks) < len(l.Background) {
-			switch l.Phase {
-			case checkpoints.LaunchIdle:
-				enter(l, checkpoints.LaunchTurnDue)
-			case checkpoints.LaunchTurnEnding:
-				enter(l, checkpoints.LaunchTurnOwed)
-			}
-		}
-		l.Background = e.Tasks
 	})
 }
 
@@ -192,4 +158,60 @@ func (e TurnEnded) apply(d *transition) error {
 // endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
 func endsByItself(f procs.Failure) bool {
 	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
+}
+
+// gate is the Stop hook of a process, which waits for its reply.
+var gate = concern{name: "gate", plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+	if l != nil && l.Phase.Runs() && l.Gate != nil && l.End != EndRecover {
+		so = append(so, DoGate.ofRequest(l, l.Gate.Request))
+	}
+	return so
+}}
+
+// singleTurn is of a command, which takes nothing in: what is to be said waits for the end of its process.
+var singleTurn = concern{name: "single turn", live: func(d *transition, of subject) bool {
+	if d.Abilities().TakesInput {
+		return false
+	}
+	of.HoldUntil = nil
+	reason := "at work"
+	if len(of.open) > 0 {
+		reason = "at work; asks: " + text.FirstLine(of.open[0].Text)
+	}
+	d.setStatus(of.Agent, checkpoints.Running, reason)
+	return true
+}}
+
+// turn is of an agent at work, or in a call that waits for a person.
+var turn = concern{name: "turn", live: func(d *transition, of subject) bool {
+	switch {
+	case !of.launch.Phase.InTurn():
+		return false
+	case slices.ContainsFunc(of.open, func(q *Question) bool { return d.held(q) != nil }):
+		d.wait(of)
+	default:
+		of.HoldUntil = nil
+		d.setStatus(of.Agent, checkpoints.Running, d.doing(of.Agent))
+	}
+	return true
+}}
+
+// spokenTo is of an agent to which a prompt is on its way.
+var spokenTo = concern{
+	name: "spoken to",
+	live: func(d *transition, of subject) bool {
+		if !d.reads(of.launch) {
+			return false
+		}
+		d.setStatus(of.Agent, checkpoints.Running, "reads what was said to it")
+		return true
+	},
+	plan: func(s State, a *Agent, l *Launch, so []Effect) []Effect {
+		if works(l) {
+			for _, v := range s.unsentTo(a.ID, l.N) {
+				so = append(so, DoDeliver.ofDelivery(l, v.UUID))
+			}
+		}
+		return so
+	},
 }

@@ -1,0 +1,76 @@
+package supervisor
+
+import (
+	"strings"
+
+	"claude-supervise/checkpoints"
+)
+
+// Alive lists what of the agent's own lives on outside its turns.
+func Alive(l *Launch) []string {
+	var names []string
+	for _, t := range l.Background {
+		names = append(names, t.Name)
+	}
+	return append(names, l.WakeUps...)
+}
+
+// BackgroundChanged lists what lives outside turns.
+type BackgroundChanged struct {
+	Agent  string
+	Launch int
+	Tasks  []checkpoints.Task
+}
+
+var _ = kind[BackgroundChanged]("background")
+
+func (e BackgroundChanged) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
+		if len(e.Tasks) < len(l.Background) {
+			switch l.Phase {
+			case checkpoints.LaunchIdle:
+				enter(l, checkpoints.LaunchTurnDue)
+			case checkpoints.LaunchTurnEnding:
+				enter(l, checkpoints.LaunchTurnOwed)
+			}
+		}
+		l.Background = e.Tasks
+	})
+}
+
+// BusyElsewhere says whether something else of an agent is at work while a question of it waits in a call.
+type BusyElsewhere struct {
+	Agent  string
+	Launch int
+	AtWork bool
+}
+
+var _ = kind[BusyElsewhere]("besides")
+
+func (e BusyElsewhere) apply(d *transition) error {
+	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { l.BusyElsewhere = e.AtWork })
+}
+
+// turnDue is of an agent whose next turn the CLI begins by itself: what is said now would fall into that.
+var turnDue = concern{name: "turn due", live: func(d *transition, of subject) bool {
+	if of.launch.Phase != checkpoints.LaunchTurnDue {
+		return false
+	}
+	d.setStatus(of.Agent, checkpoints.Blocked, "its background work has ended; its next turn is about to begin")
+	return true
+}}
+
+// background is of an agent whose turn has ended while something of its own lives on.
+var background = concern{name: "background", live: func(d *transition, of subject) bool {
+	if len(Alive(of.launch)) == 0 {
+		return false
+	}
+	d.setStatus(of.Agent, checkpoints.Blocked, "waits for its background work: "+strings.Join(Alive(of.launch), ", "))
+	return true
+}}
+
+// idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
+func idle(a *Agent, l *Launch) bool {
+	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
+		l.Phase != checkpoints.LaunchTurnDue)
+}

@@ -1,0 +1,211 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// What differs between two states of one run is found without a look at each record, where one came of the other by a
+// few steps: each step leaves what it has touched.
+
+// Changes gives what differs between two states: the records to save.
+func Changes(before, after State) checkpoints.Change {
+	c := checkpoints.Change{Taken: after.Taken}
+	if after.Run != before.Run {
+		c.Run = after.Run
+	}
+	var agents []*Agent
+	agents, c.Questions, c.Deliveries = after.changed(before)
+	for _, a := range agents {
+		if before.Agents[a.ID] != a {
+			c.Agents = append(c.Agents, a)
+		}
+		old := before.Launches[a.ID]
+		for i, l := range after.Launches[a.ID] {
+			if i >= len(old) || old[i] != l {
+				c.Launches = append(c.Launches, l)
+			}
+		}
+	}
+	return c
+}
+
+// Loaded makes a State of what the database held.
+func Loaded(l checkpoints.Loaded) (State, error) {
+	s := State{
+		Run: &l.Run, Agents: l.Agents, Launches: map[string][]*Launch{}, Questions: map[string]*Question{},
+		Deliveries: map[string]*Delivery{}, Taken: l.Taken,
+	}
+	for _, launch := range l.Launches {
+		s.Launches[launch.Agent] = append(s.Launches[launch.Agent], launch)
+	}
+	for _, ls := range s.Launches {
+		slices.SortFunc(ls, func(a, b *Launch) int { return a.N - b.N })
+	}
+	for _, q := range l.Questions {
+		s.Questions[q.ID] = q
+	}
+	for _, d := range l.Deliveries {
+		s.Deliveries[d.UUID] = d
+	}
+	for _, a := range s.Agents {
+		ownReport(a)
+	}
+	s.index = s.indexed()
+	if err := json.Unmarshal(l.Run.Config, &s.Config); err != nil {
+		return s, fmt.Errorf("the configuration of run %s cannot be read: %w", l.Run.ID, err)
+	}
+	return s, nil
+}
+
+// A touch is the records that a step may have changed or added. Launches go with their agents.
+type touch struct {
+	agents, questions, deliveries map[string]bool
+}
+
+// mostRecent is how many steps a state remembers: more than the engine saves in one transaction, as a rule.
+const mostRecent = 32
+
+// remember takes note of what a step has touched. An event that makes records in another way leaves nothing to go by.
+func (d *transition) remember(e Event) {
+	if unsupervised(e) {
+		d.recent = nil
+		return
+	}
+	recent := d.recent[max(0, len(d.recent)-mostRecent+1):]
+	d.recent = append(slices.Clip(recent), &touch{d.touched, d.asked, d.said})
+}
+
+// since returns what was touched on the way from a state to this one; known is false where that cannot be said.
+func (s State) since(before State) (t touch, known bool) {
+	if len(before.recent) == 0 {
+		return t, false
+	}
+	at := slices.Index(s.recent, before.recent[len(before.recent)-1])
+	if at < 0 {
+		return t, false
+	}
+	later := s.recent[at+1:]
+	if len(later) == 1 {
+		return *later[0], true
+	}
+	t = touch{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for _, one := range later {
+		maps.Copy(t.agents, one.agents)
+		maps.Copy(t.questions, one.questions)
+		maps.Copy(t.deliveries, one.deliveries)
+	}
+	return t, true
+}
+
+// changed returns the agents, in their order, the questions, the oldest first, and the deliveries whose records differ
+// from those of an earlier state. An agent counts also if only its launches do.
+func (s State) changed(before State) (agents []*Agent, questions []*Question, deliveries []*Delivery) {
+	t, known := s.since(before)
+	if !known {
+		t = touch{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		for id := range s.Agents {
+			t.agents[id] = true
+		}
+		for id := range s.Questions {
+			t.questions[id] = true
+		}
+		for id := range s.Deliveries {
+			t.deliveries[id] = true
+		}
+	}
+	for id := range t.agents {
+		if a := s.Agents[id]; a != nil && (a != before.Agents[id] || !slices.Equal(s.Launches[id], before.Launches[id])) {
+			agents = append(agents, a)
+		}
+	}
+	place := s.indexed().place
+	slices.SortFunc(agents, func(a, b *Agent) int { return place[a.ID] - place[b.ID] })
+	for id := range t.questions {
+		if q := s.Questions[id]; q != nil && q != before.Questions[id] {
+			questions = append(questions, q)
+		}
+	}
+	slices.SortFunc(questions, byAge)
+	for id := range t.deliveries {
+		if v := s.Deliveries[id]; v != nil && v != before.Deliveries[id] {
+			deliveries = append(deliveries, v)
+		}
+	}
+	return agents, questions, deliveries
+}
+
+// MustCheckInbox reports whether an event shuts out what may lie in the inbox unseen: a question is closed to changes
+// (its answer begins its way to an agent, starts one, or has any other effect at once), a script has taken an answer by
+// itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the supervisor leaves.
+func MustCheckInbox(before, after State, event Happened) bool {
+	switch e := event.Event.(type) {
+	case Left, FileGone:
+		return true
+	case LeaseRead: // what was acknowledged, and does not count where the run goes on, is said
+		return e.Over != nil
+	case Snapshotted:
+		return e.Over != nil
+	}
+	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
+		return true
+	}
+	agents, questions, _ := after.changed(before)
+	for _, a := range agents {
+		old := before.Agents[a.ID]
+		if old == nil || old == a {
+			continue
+		}
+		ends := old.EndedAt == nil && a.EndedAt != nil
+		// A client may have told it.
+		tells := a.Delegated != nil && a.Delegated.Nested != nil && a.Delegated.Told && !old.Delegated.Told
+		if ends || tells {
+			return true
+		}
+	}
+	for _, q := range questions {
+		if old := before.Questions[q.ID]; q.Closed() && (old == nil || !old.Closed()) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayBeLost reports whether a power cut may undo an event, and what came of it: it tells of a process of this machine,
+// which the same cut ends, or that a question was told of, which the next supervisor does again in any case; and of
+// nothing else that anybody was told, or that has effect elsewhere. A supervisor that comes afterwards finds what a
+// crash could have left just before the event, and asks the transcript as it does then. So it need not wait for the
+// disk; what waits takes it along. Not so where a person's words go to an agent with it: claude's transcript may have
+// them after the cut, and it must be known that it is to be looked for them there, or they are said twice.
+func MayBeLost(before, after State, event Happened, told []Notification) bool {
+	switch e := event.Event.(type) {
+	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
+		Recovered, SubagentStarted:
+	case NotificationSent:
+	case SignalRead: // a report is told once it was checked; what a subagent has said nobody finds in the transcript
+		if kind := e.Signal.Kind; e.Signal.Inside || kind != signals.Completion && kind != signals.WorkflowComplete {
+			return false
+		}
+	default:
+		return false
+	}
+	return !saysWords(before, after) && !slices.ContainsFunc(told, func(n Notification) bool {
+		return n.Type != AgentStarted && n.Type != ResumedNow
+	})
+}
+
+// saysWords reports whether a step has begun to say answers or messages to an agent, for the first time or again: what
+// was dropped may be made again under the same uuid.
+func saysWords(before, after State) bool {
+	_, _, deliveries := after.changed(before)
+	return slices.ContainsFunc(deliveries, func(v *Delivery) bool {
+		old := before.Deliveries[v.UUID]
+		begun := old == nil || old.Seq != v.Seq
+		return begun && (len(v.Groups) > 0 || len(v.Messages) > 0)
+	})
+}

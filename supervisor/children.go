@@ -1,0 +1,45 @@
+package supervisor
+
+import (
+	"claude-supervise/checkpoints"
+)
+
+// waitForChildren keeps a process that has nothing to do until its children have ended, as long as one is held.
+func (d *transition) waitForChildren(a *Agent, l *Launch) {
+	switch {
+	case d.Config.Hold == 0:
+		d.end(a.ID, endPark, "no process is held for its children")
+		d.reconcileEnding(a, l)
+		return
+	case d.Config.Hold == Forever:
+		a.HoldUntil = nil
+	case a.HoldUntil == nil:
+		until := d.at.Add(d.Config.Hold)
+		a.HoldUntil = &until
+	}
+	d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))))
+}
+
+// children hold an agent back that is not done without them.
+var children = concern{
+	name: "children", holds: true,
+	live: func(d *transition, of subject) bool {
+		waits := len(d.waitsFor(of.ID)) > 0
+		if waits {
+			d.waitForChildren(of.Agent, of.launch)
+		}
+		return waits
+	},
+	idle: func(d *transition, of subject) bool {
+		return d.toldAll(of) && d.blockedByChildren(of)
+	},
+	group: (*transition).blockedByChildren,
+}
+
+func (d *transition) blockedByChildren(of subject) bool {
+	left := d.waitsFor(of.ID)
+	if len(left) > 0 {
+		d.setStatus(of.Agent, checkpoints.Blocked, waitsForChildren(titles(left)))
+	}
+	return len(left) > 0
+}

@@ -1,0 +1,92 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// Why a launch is ended. Each is the name of the effect that does it.
+const (
+	EndFinish    = "finish"    // all is done: stdin is closed
+	endPark      = "park"      // waits for a person: the process goes, the question stays
+	endStop      = "stop"      // a person's stop
+	endInterrupt = "interrupt" // the supervisor leaves
+	endFail      = "fail"      // the agent has failed, its process still lives
+	endRetry     = "retry"     // a passing failure: launched again later
+	EndRecover   = "recover"   // of an earlier supervisor, whose hold on it is lost
+	endBudget    = "budget"    // the agent may use no more
+)
+
+// end decides that the agent's process goes. What was decided first holds.
+func (d *transition) end(agent, how, reason string) {
+	if l := d.Live(agent); l != nil && l.End == "" {
+		l = d.last(agent)
+		l.End, l.EndReason = how, reason
+	}
+}
+
+// reconcileEnding reports whether the launch is on its way out, and says so.
+func (d *transition) reconcileEnding(a *Agent, l *Launch) bool {
+	switch l.End {
+	case "":
+		return false
+	case EndFinish:
+		d.setStatus(a, checkpoints.Running, "finishing")
+	case endPark:
+		status := checkpoints.Waiting
+		if len(d.Open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
+			status = checkpoints.Blocked
+		}
+		d.setStatus(a, status, "is being parked: "+l.EndReason)
+	case endRetry:
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; will be tried again")
+	case endBudget:
+		d.setStatus(a, checkpoints.Running, l.EndReason+"; its process ends")
+	case EndRecover:
+		d.setStatus(a, checkpoints.Starting, "ending what is left of launch "+fmt.Sprint(l.N))
+	default:
+		d.setStatus(a, checkpoints.Stopping, l.EndReason)
+	}
+	a.HoldUntil = nil
+	return true
+}
+
+// idleStatus says why an agent has no process.
+func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question) {
+	switch {
+	case a.Fault != "" || a.StopWanted != "":
+		// Its end is concluded as soon as the transcript is read; until then it is as it was.
+	case len(open) > 0:
+		d.setStatus(a, checkpoints.Parked, "asks: "+text.FirstLine(open[0].Text))
+	case l == nil:
+		d.setStatus(a, checkpoints.Queued, "not yet started")
+	default:
+		d.setStatus(a, checkpoints.Interrupted, lastWords(l))
+	}
+}
+
+// lastWords says why a launch has ended, as well as it is known.
+func lastWords(l *Launch) string {
+	if l.EndReason != "" {
+		return l.EndReason
+	}
+	return l.Outcome
+}
+
+// ending is of an agent whose process is on its way out.
+var ending = concern{
+	name: "ending",
+	live: func(d *transition, of subject) bool { return d.reconcileEnding(of.Agent, of.launch) },
+	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+		switch {
+		case l == nil || l.End == "" || l.Phase.Ended():
+		case l.End == EndRecover:
+			so = append(so, DoRecover.of(l))
+		case l.Phase.Runs():
+			so = append(so, DoEnd.of(l))
+		}
+		return so
+	},
+}

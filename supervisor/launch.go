@@ -1,0 +1,108 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"claude-supervise/checkpoints"
+)
+
+// Started says that a launch's process runs.
+type Started struct {
+	Agent      string
+	Launch     int
+	PID        int
+	StartTicks uint64
+}
+
+var _ = kind[Started]("started")
+
+func (e Started) apply(d *transition) error {
+	at := d.at
+	l := d.Live(e.Agent)
+	if l == nil || l.N != e.Launch || l.Phase != checkpoints.LaunchIntended {
+		return unwelcome("launch %d of %s was not intended", e.Launch, e.Agent)
+	}
+	l = d.last(e.Agent)
+	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
+	begins(d.agent(e.Agent), at)
+	if d.Abilities().TakesInput {
+		enter(l, checkpoints.LaunchIdle)
+	} else { // it was started with its prompt, and its one turn has begun
+		enter(l, checkpoints.LaunchTurn)
+		l.Begun = true
+		for _, v := range d.unsentTo(e.Agent, l.N) {
+			d.arrived(v.UUID)
+		}
+	}
+	return nil
+}
+
+// abandon gives up what was sent to a session that is gone: it is said again in the next one.
+func (d *transition) abandon(a *Agent) {
+	for _, v := range d.FindDeliveries(a.ID, undelivered) {
+		d.drop(v.UUID)
+	}
+}
+
+// sessionOf derives the id of a new session from how often the agent was launched, so that Step needs no randomness.
+func sessionOf(a *Agent) string {
+	return uuid.NewSHA1(namespace, fmt.Appendf(nil, "session\x00%s\x00%s\x00%d", a.Run, a.ID, a.Launches)).String()
+}
+
+// namespace is what the uuids of deliveries are derived under. It never changes: a second sending must be the same.
+var namespace = uuid.MustParse("6f0a5a0e-3f0c-5d6e-9d51-2b8c7e6f4a10")
+
+// current gives the agent's launch n, if that lives.
+func (d *transition) current(agent string, n int) (*Launch, error) {
+	l := d.Live(agent)
+	if l == nil || l.N != n {
+		return nil, unwelcome("launch %d of %s is over", n, agent)
+	}
+	return l, nil
+}
+
+// onLaunch changes a launch that lives.
+func (d *transition) onLaunch(agent string, n int, change func(*Launch)) error {
+	if _, err := d.current(agent, n); err != nil {
+		return err
+	}
+	change(d.last(agent))
+	return nil
+}
+
+// onEnded changes a launch that has ended and is still the agent's last.
+func (d *transition) onEnded(agent string, n int, change func(*Launch)) error {
+	if l := d.Launch(agent); l == nil || l.N != n || !l.Phase.Ended() {
+		return unwelcome("launch %d of %s is not the last", n, agent)
+	}
+	change(d.last(agent))
+	return nil
+}
+
+// starting is of an agent whose process is not there yet.
+var starting = concern{
+	name: "starting",
+	live: func(d *transition, of subject) bool {
+		if of.launch.Phase != checkpoints.LaunchIntended {
+			return false
+		}
+		d.setStatus(of.Agent, checkpoints.Starting, fmt.Sprintf("launch %d", of.launch.N))
+		return true
+	},
+	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+		if l != nil && l.Phase == checkpoints.LaunchIntended && l.End != EndRecover {
+			so = append(so, DoLaunch.of(l))
+		}
+		return so
+	},
+}
+
+// works reports whether a process runs that is not to end.
+func works(l *Launch) bool { return l != nil && l.Phase.Runs() && l.End == "" }
+
+// surveyDue reports whether an ended launch leaves something that a later one may need to know.
+func surveyDue(a *Agent, l *Launch) bool {
+	return l.Phase != checkpoints.LaunchSurveyed && (l.End != EndFinish || a.Report == nil)
+}

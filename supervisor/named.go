@@ -1,0 +1,34 @@
+package supervisor
+
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+)
+
+// Named is a signal with what its questions need.
+type Named struct {
+	Signal signals.Signal
+	Kept   *checkpoints.Kept `json:",omitempty"` // the checkpoint that it names, as it is now
+
+	From *checkpoints.Subagent `json:",omitempty"` // who says it; nil: the main conversation
+	Naming
+}
+
+// Naming is what the questions of a signal or call are given from outside: ids, one each, of which the first
+// names the group; and the answers that were given in advance (one without a value is none).
+type Naming struct {
+	IDs     []string
+	Presets []Preset
+	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
+}
+
+// by gives the subagent that says it, as well as it is known; nil: the main conversation.
+func (n Named) by() *checkpoints.Subagent {
+	if n.From == nil && n.Signal.Inside {
+		return &checkpoints.Subagent{ToolUse: string(n.Signal.By), Depth: 1}
+	}
+	return n.From
+}
+
+// NotesNamed is what the questions of runs inside agents are given from outside, by the Seq of their notes.
+type NotesNamed map[int64]Naming

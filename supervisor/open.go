@@ -1,0 +1,77 @@
+package supervisor
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
+)
+
+// OpenQuestions makes the questions of one signal or call, and answers those that were answered in advance.
+func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, qs []signals.Question, n Naming,
+	more func(*Question)) {
+	if len(qs) == 0 || len(n.IDs) < len(qs) {
+		panic(fmt.Sprintf("supervisor: %d ids for %d questions", len(n.IDs), len(qs)))
+	}
+	group, presets := n.IDs[0], make([]Preset, len(qs))
+	copy(presets, n.Presets)
+	var later checkpoints.Origin
+	for i, asked := range qs {
+		q := NewQuestion(kind, asked)
+		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
+		q.Who = d.Who(agent)
+		more(q)
+		if i > 0 {
+			q.Fingerprint, q.Signal, q.Tool = later.Fingerprint, later.Signal, later.Tool
+		} else if len(qs) > 1 {
+			later = small(q.Origin)
+		}
+		d.addQuestion(q)
+	}
+	d.startOver(d.Group(group))
+	for _, q := range d.Group(group) {
+		if q.State != checkpoints.QuestionOpen {
+			continue
+		}
+		p := presets[q.Index]
+		if p.Value != "" && d.repeats(q, p) {
+			if questions.KindOf(q.Kind).Hands {
+				d.fail(q.Agent, "repeats", "asks for the same delegation again and again, though "+p.Origin()+" denies it")
+				return
+			}
+			p = Preset{} // a person has to look at it
+		}
+		if p.Value != "" {
+			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: d.at})
+		} else if as := d.answeredLike(q); as != nil {
+			d.answerLike(q, as)
+		} else if d.Config.Policy == Fail {
+			d.refuse(q)
+			return
+		}
+	}
+}
+
+// refuse fails an agent because it asks, under --on-question fail.
+func (d *transition) refuse(q *Question) {
+	if OfBudget(q) {
+		d.refuseBudget(q)
+		return
+	}
+	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
+}
+
+// withdraw closes the agent's questions that nobody needs to answer any more.
+func (d *transition) withdraw(agent string) {
+	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
+		d.question(q.ID).State = checkpoints.QuestionWithdrawn
+	}
+}
+
+// FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
+func FingerprintOf(call checkpoints.ToolCall) string {
+	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
+}

@@ -1,0 +1,85 @@
+package supervisor
+
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
+)
+
+// reconcile concludes what follows from the facts after an event: the status of each agent that it touches and what is
+// begun for it, then the run's. It is the same after any event and after a crash, which is why recovery needs no code
+// of its own.
+func (d *transition) reconcile() {
+	d.concernScopes()
+	for id := d.unsettled(); id != ""; id = d.unsettled() {
+		d.settled[id] = true
+		if d.Agents[id].Status.Ended() {
+			continue
+		}
+		d.reconcileAgent(id)
+		if a := d.Agents[id]; a.Status.Ended() {
+			d.concern(a)
+		}
+	}
+	d.reindex()
+	d.dispatch()
+	d.reindex()
+	d.withdrawBudgets()
+	d.reconcileRun()
+}
+
+// unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come
+// before their parents, who are told of their ends.
+func (d *transition) unsettled() string {
+	next := ""
+	for id := range d.touched {
+		if !d.settled[id] && (next == "" || d.Agents[id].Seq > d.Agents[next].Seq) {
+			next = id
+		}
+	}
+	return next
+}
+
+// reconcileRun sets the run's status to its root's, and whether its supervisor may leave.
+func (d *transition) reconcileRun() {
+	root := d.Agents[d.Run.Root]
+	r := d.run()
+	status, reason := root.Status, root.Reason
+	ended := false
+	if !root.Status.Ended() {
+		if a := d.waitsForPerson(); a != nil && a != root {
+			status, reason = a.Status, Title(a)+" "+a.Reason
+		}
+	} else if left := d.unended(); len(left) > 0 {
+		status, reason = checkpoints.Stopping, "ends what is left: "+text.JoinLimited(titles(left))
+	} else if ended = true; d.decisive() != root {
+		worst := d.decisive()
+		status, reason = worst.Status, Title(worst)+": "+worst.Reason
+	}
+	if r.Status != status {
+		r.Since = d.at
+	}
+	r.Status, r.Reason = status, reason
+	if r.Left != "" {
+		return
+	}
+	if len(d.index.active) > 0 {
+		if r.Leaving != LeavingInterrupted {
+			r.Leaving = ""
+		}
+		return
+	}
+	switch {
+	case r.TakenOver != nil: // how it ends is known elsewhere
+	case ended:
+		r.Leaving = LeavingEnded
+		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back
+			code := ExitCode(d.decisive())
+			r.EndedAt, r.ExitCode = root.EndedAt, &code
+		}
+	case r.Leaving == LeavingInterrupted:
+	case d.waitsForPerson() != nil && d.Config.Policy == Park:
+		r.Leaving = LeavingParked
+	default:
+		r.Leaving = ""
+	}
+}
