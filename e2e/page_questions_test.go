@@ -253,6 +253,33 @@ func TestWhatWasTypedIsOfferedAsAMessageInABrowser(t *testing.T) {
 	}
 }
 
+// What was chosen and not sent is there after a reload, and forgotten once it is sent.
+func TestWhatWasChosenIsThereAfterAReloadInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	w.asks("--demo", w.scenario(survey))
+	_, login := w.asks()
+	questions := w.questions()
+	colours := questions[slices.IndexFunc(questions, func(q questionView) bool { return q.Question == "Which colours?" })].ID
+	b.card(login).choose("Sessions")
+	c := b.card(colours)
+	c.choose("red")
+	c.choose("blue")
+	b.do(chromedp.Navigate(p.address+"/"), chromedp.WaitReady("#cards.queue"))
+	b.until("document.querySelector('#question-" + login + " :checked')?.value === '1'")
+	b.until("[...document.querySelectorAll('" + c.at + " :checked')].map(e => e.value).join() === '0,2'")
+	b.card(colours).give("", "red, blue")
+	b.do(chromedp.Navigate(p.address+"/"), chromedp.WaitReady("#cards.queue"))
+	if left := eval[[]string](b, "Object.keys(sessionStorage)"); len(left) != 1 || !strings.Contains(left[0], login) {
+		t.Errorf("after the answer what is kept is %q", left)
+	}
+	w.must("answer", login, "JWT")
+	b.until("!Object.keys(sessionStorage).length || document.querySelector('.unsent:not([hidden])')")
+	if left := eval[[]string](b, "Object.keys(sessionStorage)"); len(left) > 0 {
+		t.Errorf("a choice is kept though others have answered, or offered as a message: %q", left)
+	}
+}
+
 // together is three agents that ask the same of different things.
 func together() string {
 	text := "name: together\nabout: agents that ask the same\nprompt: Convert all.\nturns:\n" +

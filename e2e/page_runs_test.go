@@ -114,6 +114,11 @@ func TestAWideWindowHasTwoColumnsInABrowser(t *testing.T) {
 	b.until("document.querySelector('#run-" + run + ".looked-at')")
 	b.click("#tab-change")
 	b.until("document.querySelectorAll('#view-change .added').length === 1")
+	headings := "[...document.querySelectorAll('#view-change h2')].map(e => e.textContent).join(', ')"
+	b.until(headings + " === 'What it asks to change, What the run has changed'")
+	if made := eval[string](b, "document.querySelector('#view-change .made').textContent"); !strings.Contains(made, "Nothing was changed") {
+		t.Errorf("before it is permitted the run has changed %q", made)
+	}
 	b.check("beside-change")
 	b.do(chromedp.Focus("#tab-change", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowLeft))
 	b.until("document.querySelector('#view-log .log p')")
@@ -125,6 +130,13 @@ func TestAWideWindowHasTwoColumnsInABrowser(t *testing.T) {
 	w.must("answer", id, "allow")
 	b.until(fmt.Sprintf("document.querySelectorAll('#view-log .log p').length > %d", before))
 	w.must("wait", run)
+	b.click("#tab-runs")
+	b.do(chromedp.Focus("#run-"+run, chromedp.ByQuery), chromedp.KeyEvent("d"))
+	b.until(headings + " === 'What the run has changed' && document.querySelector('#view-change .added')?.textContent === '+version=1.3\\n'")
+	b.do(chromedp.KeyEvent("t"))
+	b.until("document.querySelector('#tab-runs[aria-selected=true]')")
+	b.do(chromedp.EmulateViewport(768, 800), chromedp.KeyEvent("d"), chromedp.WaitReady(`//h1[starts-with(., "Changes of ")]`))
+	b.check("change")
 }
 
 // A past run has what it has reported, and is found by words and by its end.
@@ -164,6 +176,20 @@ func TestPastRunsAreFoundInABrowser(t *testing.T) {
 	b.check("past-none")
 	if kept := eval[string](b, "document.querySelector('#find').value + document.querySelector('#end').value"); kept != "workfailed" {
 		t.Errorf("what was looked for is %q", kept)
+	}
+	find("", "")
+	if again := eval[int](b, "document.querySelectorAll('#runs form[action$=retry]').length"); again != 1 {
+		t.Errorf("%d runs have what can be tried again", again)
+	}
+	b.do(chromedp.KeyEvent("G"))
+	asked := b.says(true)
+	b.do(chromedp.KeyEvent("p"))
+	if asked := <-asked; !strings.HasPrefix(asked, "Delete the records of the work?") {
+		t.Errorf("p asks %q", asked)
+	}
+	b.until("document.querySelectorAll('#runs > .run').length === 1")
+	if left := w.runs(); len(left) != 1 || left[0].Status != "failed" {
+		t.Errorf("%+v are left", left)
 	}
 }
 

@@ -16,9 +16,10 @@ func newServe() *cobra.Command {
 		Use:   "serve",
 		Short: "serve a web page for runs and questions",
 		Long: `Serve a web page and an API. The page shows all open questions and runs, live.
-On it a person answers, declines or skips questions, stops and resumes runs,
-writes to agents, and starts runs in the folders given by --folder. Answers go
-to the same inbox as everywhere else, and the first one counts.
+On it a person answers, declines or skips questions, stops, resumes and retries
+runs, sees what they have changed, writes to agents, deletes the records of runs
+that have ended, and starts runs in the folders given by --folder. Answers go to
+the same inbox as everywhere else, and the first one counts.
 
 The address of the page is the only output on stdout. It contains a token, which
 is kept in the state folder so that bookmarks keep working. Anyone who has the

@@ -85,9 +85,7 @@ func questionContext(c shownCard) g.Node {
 	case c.Context == "":
 		return nil
 	case c.Evidence:
-		return markup.Evidence("What is to be permitted", g.Map(diffLines(c.Context), func(line diffLine) g.Node {
-			return html.Span(g.If(line.Class != "", html.Class(line.Class)), g.Text(line.Text+"\n"))
-		}))
+		return markup.Evidence("What is to be permitted", lines(diffLines(c.Context)))
 	}
 	return paragraph("text context", c.Context)
 }

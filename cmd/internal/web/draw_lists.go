@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 )
 
 // desk draws the first page: what waits for a person, and the runs.
@@ -32,7 +33,8 @@ func (d drawer) desk(p deskPage) g.Node {
 					g.If(p.MoreRuns > 0, html.P(g.Textf("%d more: ", p.MoreRuns), command(d.config.Program+" ps"))),
 				)),
 				html.Div(html.ID("view-log"), markup.Flag("hidden")),
-				html.Div(html.ID("view-change"), markup.Flag("hidden")),
+				html.Div(html.ID("view-change"), markup.Flag("hidden"), g.If(service.Can[service.Differ](d.config.Service),
+					markup.Flag("data-made"))),
 			)),
 		)),
 	)

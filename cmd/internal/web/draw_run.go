@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
 
@@ -53,19 +55,39 @@ func (d drawer) whatToDo(r shownRun) g.Node {
 		g.If(r.Solo() != "", html.A(markup.PathOf("/agents/", r.Solo()).Href(), g.Text("Log"), hidden(" of "+name))),
 		g.If(service.Can[service.Reporter](s), html.A(markup.PathOf("/runs/", r.ID, "/report").Href(), g.Text("Report"),
 			hidden(" of "+name))),
+		g.If(service.Can[service.Differ](s), html.A(markup.PathOf("/runs/", r.ID, "/change").Href(), g.Text("Changes"),
+			hidden(" of "+name))),
+		g.If(service.Can[service.Retrier](s) && failed(r.RunView),
+			actForm(markup.PathOf("/runs/", r.ID, "/retry"), "Retry what failed", " in "+name, "")),
+		g.If(service.Can[service.Pruner](s) && r.EndedAt != nil, actForm(markup.PathOf("/runs/", r.ID, "/prune"), "Delete",
+			" the records of "+name, "Delete the records of "+name+"? "+deletes)),
 	))
 }
 
+// deletes says what a deletion is.
+const deletes = "Its questions, its log and its report are gone then. Files in its folder stay."
+
+// failed reports whether something in a run can be tried again.
+func failed(v view.RunView) bool {
+	return v.SupervisorPID == 0 && slices.ContainsFunc(v.Agents, func(a view.AgentView) bool {
+		return a.Status == "failed" || a.Status == "unreported"
+	})
+}
+
+// actForm draws a button that does something: its label, and to what. sure is what is asked first, if
+// anything is.
+func actForm(to markup.Address, label, of, sure string) g.Node {
+	return post(to, "act", g.If(sure != "", markup.Attribute("data-sure", sure)),
+		html.Button(html.Class("quiet"), g.Text(label), hidden(of)))
+}
+
 func resumeForm(run, name string) g.Node {
-	return post(markup.PathOf("/runs/", run, "/resume"), "act",
-		html.Button(html.Class("quiet"), g.Text("Resume"), hidden(" "+name)))
+	return actForm(markup.PathOf("/runs/", run, "/resume"), "Resume", " "+name, "")
 }
 
 // stopForm stops a run or an agent; the script asks whether it is meant.
 func (d drawer) stopForm(id, name string) g.Node {
-	return post(markup.PathOf("/runs/", id, "/stop"), "act",
-		markup.Attribute("data-sure", "Stop "+name+", and what it started? "+d.config.Stops),
-		html.Button(html.Class("quiet"), g.Text("Stop"), hidden(" "+name)))
+	return actForm(markup.PathOf("/runs/", id, "/stop"), "Stop", " "+name, "Stop "+name+", and what it started? "+d.config.Stops)
 }
 
 func (d drawer) nodes(v view.RunView, agents []shownAgent) g.Node {

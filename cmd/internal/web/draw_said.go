@@ -49,14 +49,14 @@ func (d drawer) done(back markup.Address, becomes string) g.Node {
 	)
 }
 
-// sure asks whether a run or an agent is to be stopped, where no script asks.
-func (d drawer) sure(id, who string, back markup.Address) g.Node {
-	return d.page(frame{Title: "Stop " + d.config.Clean(who) + "?"},
-		html.H1(g.Text("Stop "+d.line(who)+", and what it started?")),
-		html.P(g.Text(d.config.Stops)),
-		post(markup.PathOf("/runs/", id, "/stop"), "", markup.Lines(
+// sure asks whether something is to be done to a run or an agent, where no script asks.
+func (d drawer) sure(does, who, asks, means string, to, back markup.Address) g.Node {
+	return d.page(frame{Title: does + " " + d.config.Clean(who) + "?"},
+		html.H1(g.Text(does+" "+d.line(who)+asks)),
+		html.P(g.Text(means)),
+		post(to, "", markup.Lines(
 			html.P(html.Class("buttons"),
-				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text("Stop")), g.Text(" "),
+				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text(does)), g.Text(" "),
 				html.A(back.Href(), g.Text("Cancel"))),
 		)),
 	)

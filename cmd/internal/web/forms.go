@@ -130,7 +130,8 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if r.PostForm.Get("sure") == "" {
-		return send(w, http.StatusOK, s.draws.sure(id, s.called(r.Context(), id), place(id)))
+		return send(w, http.StatusOK, s.draws.sure("Stop", s.called(r.Context(), id), ", and what it started?", s.config.Stops,
+			markup.PathOf("/runs/", id, "/stop"), place(id)))
 	}
 	text, err := s.config.Service.Stop(r.Context(), id, by("the page", r))
 	return s.done(w, r, place(id), text, err)
@@ -140,6 +141,27 @@ func (s *Server) formResume(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	text, err := s.config.Service.(service.Resumer).Resume(r.Context(), id)
 	return s.done(w, r, place(id), text, err)
+}
+
+// formRetry tries again what has failed in a run.
+func (s *Server) formRetry(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	text, err := s.config.Service.(service.Retrier).Retry(r.Context(), id)
+	return s.done(w, r, place(id), text, err)
+}
+
+// formPrune deletes what is kept of a run that has ended.
+func (s *Server) formPrune(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(r); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	if r.PostForm.Get("sure") == "" {
+		return send(w, http.StatusOK, s.draws.sure("Delete", "the records of "+s.called(r.Context(), id), "?", deletes,
+			markup.PathOf("/runs/", id, "/prune"), place(id)))
+	}
+	text, err := s.config.Service.(service.Pruner).Prune(r.Context(), id)
+	return s.done(w, r, markup.Path("/runs"), text, err)
 }
 
 func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {

@@ -68,6 +68,14 @@ func (h hostileState) Stop(context.Context, string, string) (string, error) {
 	return h.said("stopped"), nil
 }
 
+func (h hostileState) Retry(context.Context, string) (string, error) { return h.said("retried"), nil }
+
+func (h hostileState) Prune(context.Context, string) (string, error) { return h.said("pruned"), nil }
+
+func (h hostileState) Diff(context.Context, string) (string, error) {
+	return h.said("agent") + "\n--- a\n+++ b\n@@ -1 +1 @@\n-" + h.said("removed") + "\n--- c\n+++ d\n@@ -0,0 +1 @@\n+" + h.said("added"), nil
+}
+
 func (h hostileState) Start(_ context.Context, s service.Start) (string, bool, error) {
 	return "", false, &service.Refusal{Reason: service.Elsewhere, Text: h.said("start refused"),
 		Command: h.said("start command"), Field: s.Name}
@@ -191,6 +199,9 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 		"sure":            {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form},
 		"sure, agent":     {method: "POST", path: "/runs/" + id("a-2") + "/stop", status: 200, header: form},
 		"done":            {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form, body: "sure=yes"},
+		"sure, delete":    {method: "POST", path: "/runs/" + id("r-1") + "/prune", status: 200, header: form},
+		"made":            {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200},
+		"made, alone":     {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200, header: map[string]string{"X-Fragment": "1"}},
 		"start":           {method: "GET", path: "/start", status: 200},
 		"question":        {method: "GET", path: "/questions/" + id("q-words"), status: 200},
 		"changeable":      {method: "GET", path: "/questions/" + id("q-changeable"), status: 200},

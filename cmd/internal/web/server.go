@@ -154,6 +154,15 @@ func (s *Server) routed() *http.ServeMux {
 	if service.Can[service.Resumer](s.config.Service) {
 		routes["POST /runs/{id}/resume"], routes["POST /api/runs/{id}/resume"] = s.formResume, s.apiResume
 	}
+	if service.Can[service.Retrier](s.config.Service) {
+		routes["POST /runs/{id}/retry"] = s.formRetry
+	}
+	if service.Can[service.Pruner](s.config.Service) {
+		routes["POST /runs/{id}/prune"] = s.formPrune
+	}
+	if service.Can[service.Differ](s.config.Service) {
+		routes["GET /runs/{id}/change"] = s.pageChange
+	}
 	if service.Can[service.Messenger](s.config.Service) {
 		routes["POST /agents/{id}/message"], routes["POST /api/agents/{id}/message"] = s.formMessage, s.apiMessage
 	}

@@ -11,7 +11,9 @@
 
 	const look = () => at && document.getElementById(at) || document.querySelector("#cards > .card:not(.closed), #runs > .run");
 	const agentOf = (e) => e?.dataset.agent || e?.querySelector("a[href^='/agents/']")?.pathname.replace("/agents/", "");
+	const runOf = (e) => e?.matches(".run") ? e.dataset.id : e?.dataset.run;
 	const changeOf = (e) => e?.querySelector(":scope > pre.evidence");
+	const makes = (e) => runOf(e) && "made" in view("change").dataset; // what a run has changed can be shown
 
 	function show(name) {
 		wanted = name;
@@ -23,7 +25,7 @@
 		const e = look();
 		tabs.hidden = !e;
 		for (const b of buttons) {
-			b.disabled = b.dataset.view === "log" && !agentOf(e) || b.dataset.view === "change" && !changeOf(e);
+			b.disabled = b.dataset.view === "log" && !agentOf(e) || b.dataset.view === "change" && !changeOf(e) && !makes(e);
 		}
 		const shown = wide.matches && buttons.some((b) => !b.disabled && b.dataset.view === wanted) ? wanted : "runs";
 		for (const b of buttons) {
@@ -32,11 +34,41 @@
 			b.tabIndex = is ? 0 : -1;
 			view(b.dataset.view).hidden = !is;
 		}
-		const run = e?.matches(".run") ? e : document.getElementById("run-" + e?.dataset.run);
+		const run = document.getElementById("run-" + runOf(e));
 		for (const r of document.querySelectorAll("#runs > .run")) r.classList.toggle("looked-at", r === run);
-		if (shown === "change") view("change").replaceChildren(changeOf(e).cloneNode(true));
+		if (shown === "change") change(e, [e.id, e.dataset.v, run?.dataset.v].join(" "));
 		const agent = shown === "log" && !document.hidden ? agentOf(e) : null;
 		if (agent !== of) log(agent);
+	}
+
+	function titled(text, href) {
+		const heading = document.createElement("h2");
+		if (!href) heading.textContent = text;
+		else heading.append(Object.assign(document.createElement("a"), {href, textContent: text}));
+		return heading;
+	}
+
+	// change shows what the question asks to change, where it does, and below it what its run has changed by now.
+	let changeAt = null;
+	async function change(e, at) {
+		if (at === changeAt) return;
+		const same = changeAt?.startsWith(e.id + " ");
+		changeAt = at;
+		const asked = changeOf(e), parts = asked ? [titled("What it asks to change"), asked.cloneNode(true)] : [];
+		if (!same) view("change").replaceChildren(...parts);
+		if (makes(e)) {
+			const of = "/runs/" + runOf(e) + "/change";
+			try {
+				const reply = await fetch(of, {headers: {"X-Fragment": "1"}});
+				if (!reply.ok) throw new Error(reply.statusText);
+				const made = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".made");
+				parts.push(titled("What the run has changed", of), document.importNode(made, true));
+			} catch {
+				if (changeAt === at) changeAt = null; // the next look tries again
+				return;
+			}
+		}
+		if (changeAt === at) view("change").replaceChildren(...parts);
 	}
 
 	async function log(agent) {
@@ -53,11 +85,7 @@
 			return;
 		}
 		if (of !== agent) return; // another was chosen meanwhile
-		const heading = document.createElement("h2");
-		const link = document.createElement("a");
-		link.href = "/agents/" + agent;
-		link.textContent = page.querySelector("h1").textContent;
-		heading.append(link);
+		const heading = titled(page.querySelector("h1").textContent, "/agents/" + agent);
 		const text = document.importNode(page.getElementById("log"), true);
 		view("log").replaceChildren(heading, text);
 		text.scrollTop = text.scrollHeight;

@@ -64,6 +64,16 @@
 		a: next, "<": back,
 		s: () => run()?.querySelector("form[action$='/stop'] button")?.click(),
 		r: () => run()?.querySelector("form[action$='/resume'] button")?.click(),
+		R: () => run()?.querySelector("form[action$='/retry'] button")?.click(),
+		p: () => run()?.querySelector("form[action$='/prune'] button")?.click(),
+		d: () => {
+			const tab = document.getElementById("tab-change");
+			(tab?.checkVisibility() && !tab.disabled ? tab : run()?.querySelector("a[href$='/change']"))?.click();
+		},
+		t: () => {
+			const tabs = [...document.querySelectorAll("#views button:enabled")];
+			tabs[(tabs.findIndex((b) => b.ariaSelected === "true") + 1) % tabs.length]?.click();
+		},
 		w: () => (document.getElementById("message") || {focus: () => run()?.querySelector("a[href^='/agents/']")?.click()}).focus(),
 		n: () => link("nav a[href='/start']"),
 		e: () => link("nav a[href='/runs']"),

@@ -53,8 +53,8 @@
 		document.getElementById("noun").textContent = n === 1 ? "question" : "questions";
 	}
 
-	// What is typed and not sent is kept for this tab: over a reload, another page, and an answer from elsewhere. A secret
-	// is not.
+	// What is typed or chosen and not sent is kept for this tab: over a reload, another page, and what is typed over an
+	// answer from elsewhere. A secret is not.
 	const sending = new Set(); // what something is on its way about
 	const about = (form) => form.matches(".unsent") ? "/questions/" + form.closest(".card").dataset.id
 		: new URL(form.getAttribute("action"), location).pathname;
@@ -70,11 +70,16 @@
 		if (!field.form?.matches(".answer, .act") || card?.matches("[data-secret]")) return null;
 		return "draft " + about(field.form) + (field.form.elements.change ? " change " : " ") + field.name;
 	}
+	const chosen = (field) => field.matches("[type=radio], [type=checkbox]");
+	const isChoice = (key) => / (option|all_like)$/.test(key);
+	// chosenOf gives the values of what is chosen in a form, of those with the name of a field.
+	const chosenOf = (field) => new FormData(field.form).getAll(field.name).join(" ");
 	function keep(field) {
 		const key = keyOf(field);
 		if (!key) return;
+		const value = chosen(field) ? chosenOf(field) : field.value.trim() && field.value;
 		try {
-			if (field.value.trim()) sessionStorage.setItem(key, field.value);
+			if (value) sessionStorage.setItem(key, value);
 			else sessionStorage.removeItem(key);
 		} catch { /* it is full, or off: it stays in the page */ }
 	}
@@ -84,10 +89,11 @@
 	// can be no answer any more it offers as a message.
 	function settle(e) {
 		tick(e);
-		for (const field of e.querySelectorAll("form:not(.unsent) textarea")) {
+		for (const field of e.querySelectorAll("form:not(.unsent) :is(textarea, [type=radio], [type=checkbox])")) {
 			const key = keyOf(field);
 			const kept = key && drafts(key.split(" ")[1]).includes(key) && sessionStorage.getItem(key);
-			if (!kept || field.value !== field.defaultValue) continue;
+			if (kept && chosen(field)) field.checked = kept.split(" ").includes(field.value);
+			if (!kept || chosen(field) || field.value !== field.defaultValue) continue;
 			field.value = kept;
 			field.closest("details")?.setAttribute("open", "");
 		}
@@ -100,9 +106,10 @@
 		const changes = card.querySelector("form.answer");
 		const answer = card.querySelector(".reply")?.textContent || "";
 		for (const key of drafts(of)) { // its reply may not have come: somebody went to another page at once
-			if (answer.endsWith(sessionStorage.getItem(key).trim())) sessionStorage.removeItem(key);
+			const over = isChoice(key) && !key.startsWith("draft " + of + " change ");
+			if (over || answer.endsWith(sessionStorage.getItem(key).trim())) sessionStorage.removeItem(key);
 		}
-		const keys = drafts(of).filter((key) => !changes || !key.startsWith("draft " + of + " change "));
+		const keys = drafts(of).filter((key) => !isChoice(key) && (!changes || !key.startsWith("draft " + of + " change ")));
 		if (sending.has(of) || !keys.length) return;
 		const text = keys.map((key) => sessionStorage.getItem(key)).join("\n");
 		const form = card.querySelector("form.unsent");
@@ -123,7 +130,7 @@
 	// offerMissed shows the questions of drafts that were answered while this page was not there.
 	async function offerMissed() {
 		const cards = document.querySelector("#cards.queue"); // of the first page
-		const of = new Set(drafts("").map((key) => key.split(" ")[1]));
+		const of = new Set(drafts("").filter((key) => !isChoice(key)).map((key) => key.split(" ")[1]));
 		for (const path of of) {
 			const id = path.replace("/questions/", "");
 			if (!cards || id === path || document.getElementById("question-" + id)) continue;
@@ -407,10 +414,11 @@
 				if (!reply.ok) return;
 				form.reset();
 				if (form.matches(".unsent")) form.hidden = true;
+				if (form.matches("[action$='/prune']")) form.closest(".run").remove();
 			});
 		}
 	});
-	main.addEventListener("input", (e) => { if (e.target.matches("textarea")) keep(e.target); });
+	main.addEventListener("input", (e) => { if (e.target.matches("textarea") || chosen(e.target)) keep(e.target); });
 	main.addEventListener("click", (e) => {
 		const form = e.target.matches("button[type=button]") && e.target.closest("form.unsent");
 		if (!form) return;
