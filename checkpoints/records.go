@@ -68,8 +68,10 @@ type Run struct {
 	// the file it was packed into: it goes on wherever that is unpacked, not here
 	Packed string `json:"packed,omitempty"`
 	// the file it came out of: what was granted it before was not taken along
-	FromPack  string     `json:"from_pack,omitempty"`
-	Snapshots *Snapshots `json:"snapshots,omitempty"` // nil: none were taken, and none are wanted
+	FromPack string `json:"from_pack,omitempty"`
+	// since when answers and messages have keys of their own: when it was first unpacked
+	KeyedSince *time.Time `json:"keyed_since,omitempty"`
+	Snapshots  *Snapshots `json:"snapshots,omitempty"` // nil: none were taken, and none are wanted
 	// somebody goes on with it from a snapshot
 	TakenOver *TakenOver `json:"taken_over,omitempty"`
 	// why it is not known whether somebody does: until it is, no turn is begun

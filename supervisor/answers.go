@@ -41,6 +41,6 @@ func (d *transition) sayAnswers(id string) {
 			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}})
 			continue
 		}
-		enqueue(a, checkpoints.OutboxItem{Key: q.Group, Group: q.Group, At: d.at})
+		enqueue(a, checkpoints.OutboxItem{Key: d.answerKey(group), Group: q.Group, At: d.at})
 	}
 }

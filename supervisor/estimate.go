@@ -129,8 +129,8 @@ func (d *transition) decideOverrun(id string) {
 			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 			continue
 		}
-		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + q.ID, From: fromUser, At: d.at,
-			Text: prompts.Overrun(d.Agents[id].Estimate, q.Answer, word, words)})
+		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + d.answerKey([]*Question{q}),
+			From: fromUser, At: d.at, Text: prompts.Overrun(d.Agents[id].Estimate, q.Answer, word, words)})
 	}
 }
 

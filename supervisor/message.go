@@ -25,8 +25,8 @@ func (d *transition) message(n InboxEntry) {
 	if a := d.Agents[id]; a == nil || a.Group || a.Status.Ended() {
 		return // its end was saved before: who left it was told so, or sees it
 	}
-	enqueue(d.agent(id), checkpoints.OutboxItem{Key: fmt.Sprintf("message %d", n.Seq), Text: prompts.PersonSays(n.Value),
-		From: fromUser, At: n.At})
+	enqueue(d.agent(id), checkpoints.OutboxItem{Key: d.keyOf(fmt.Sprintf("message %d", n.Seq), n.At),
+		Text: prompts.PersonSays(n.Value), From: fromUser, At: n.At})
 }
 
 // maxUnread is how much may wait to be said to an agent before other agents are refused: it is saved with each event,

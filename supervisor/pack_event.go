@@ -56,6 +56,10 @@ type Unpacked struct {
 
 	Worktrees map[string]CameAlong `json:",omitempty"` // by agent
 
+	// Keyed has what people say from now on go under keys that name when they said it. Its conversation may have had more
+	// than the file knows of, and the CLI takes each key once.
+	Keyed bool `json:",omitempty"`
+
 	Epoch int `json:",omitempty"` // that was taken beside its snapshots; 0: the file is no snapshot in its folder
 }
 
@@ -72,6 +76,9 @@ func (e Unpacked) apply(d *transition) error {
 		return nil
 	}
 	r.FromPack = e.File
+	if at := d.at; e.Keyed && r.KeyedSince == nil {
+		r.KeyedSince = &at
+	}
 	along := map[string]string{}      // folders of those whose worktrees have come along
 	own := map[string]string{}        // folders that only one agent had, and that are not here
 	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/prompts"
@@ -23,6 +24,26 @@ var outbox = concern{name: "outbox", live: func(d *transition, of subject) bool 
 func (d *transition) toldAll(of subject) bool {
 	return of.launch != nil && of.launch.Turns > 0 && !of.GoOn && len(of.Outbox) == 0 &&
 		len(d.FindDeliveries(of.ID, unsent)) == 0
+}
+
+// keyOf is the key of what people have said last at a time: the same words, sent again, are taken once. See
+// Unpacked.Keyed.
+func (s State) keyOf(key string, at time.Time) string {
+	if since := s.Run.KeyedSince; since == nil || at.Before(*since) {
+		return key
+	}
+	return fmt.Sprintf("%s %d", key, at.UnixMilli())
+}
+
+// answerKey is the key of the answers of a group.
+func (s State) answerKey(group []*Question) string {
+	var last time.Time
+	for _, q := range group {
+		if at := q.AnsweredAt; at != nil && at.After(last) {
+			last = *at
+		}
+	}
+	return s.keyOf(group[0].Group, last)
 }
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.

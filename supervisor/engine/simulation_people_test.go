@@ -147,7 +147,7 @@ func (w *simulation) unpack() bool {
 	if err := json.Unmarshal(r.Config, &cfg); err != nil {
 		panic(err)
 	}
-	b := supervisor.Unpacked{From: r.Cwd, Cwd: cwd, Same: w.one(2), Work: w.one(2), File: "/tmp/run.pack"}
+	b := supervisor.Unpacked{From: r.Cwd, Cwd: cwd, Same: w.one(2), Work: w.one(2), File: "/tmp/run.pack", Keyed: true}
 	b.Config, _ = pack.Harmless(cfg, nil, false)
 	before := w.disk.load()
 	for _, a := range before.AllAgents() {
@@ -236,7 +236,7 @@ func (w *simulation) disturbance() {
 	if !w.drawn() {
 		return
 	}
-	w.quiet = 0
+	w.quiet, w.lease.waited = 0, 0
 	w.tell("DISTURBANCE %d: %s", w.nth, d.name)
 	w.reached.disturbances[d.name]++
 	w.do(move{name: "     somebody interferes", do: func() { d.do(w) }})

@@ -62,6 +62,9 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"763098367-1-3-4-5-6-7-8-9-10-11-12-13":   "a budget raised to no more than was used stayed asked under a question that had its answer",
 		"765004159-1-5-10-11-12-13":               "what a script took was lost with the report after it, though its agent had more to read",
 		"767039003-8-9-10-11-12-13":               "an answer was forgotten that was read two turns ago, with the machine asleep between",
+		"768213878-1-4-7-8-9-10-11-12-13":         "the answer to what an unpacked run asked anew was taken for the one before",
+		"768222958-2-3-5-10-11-12-13":             "what a blocked agent was told by a run that was unpacked stood for another answer",
+		"768017582-3-7-8-9-10-11-12-13":           "nobody waited for a snapshot to be tried again after the machine had slept",
 		"767050114-1-4-5-7-8-9-12-13":             "the subagents of a model asked on and on",
 	} {
 		t.Run(text, func(t *testing.T) {

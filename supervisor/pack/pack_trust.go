@@ -29,7 +29,7 @@ package pack
 //	Exported      form    schema run agents launches questions deliveries events notes taken
 //	Run           form    id root status epoch
 //	Run           data    name reason since started_at ended_at exit_code leaving announced left limited limited_by
-//	Run           data    pressure merged
+//	Run           data    pressure merged keyed_since
 //	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
 //	Run           here    snapshots taken_over unleased

@@ -207,7 +207,7 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 		}
 	}()
 	b := supervisor.Unpacked{From: before.Run.Cwd, Cwd: u.cwd, Same: u.same, Work: u.git != nil || u.files != nil,
-		File: u.File, Given: u.Given, Vouched: u.Vouched, Worktrees: u.cameAlong()}
+		File: u.File, Given: u.Given, Vouched: u.Vouched, Worktrees: u.cameAlong(), Keyed: true}
 	if u.Vouched {
 		for _, r := range before.Rules() {
 			b.Given.Allow = append(slices.Clip(b.Given.Allow), r.Rule) // of an answer, which is not believed itself
