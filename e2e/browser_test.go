@@ -171,6 +171,8 @@ const amiss = `(() => {
 	const scrolls = e => e && (["auto", "scroll", "hidden"].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
 	for (const e of seen) {
 		if (box(e).right > innerWidth + 1 && !scrolls(e.parentElement)) wrong.push("cut off at the side: " + says(e));
+		if (e.matches("th, dt") && !e.childElementCount && !/\s/.test(e.textContent.trim()) && box(e).height > 2 * parseFloat(getComputedStyle(e).fontSize) +
+			parseFloat(getComputedStyle(e).paddingTop) + parseFloat(getComputedStyle(e).paddingBottom)) wrong.push("a word in two: " + says(e));
 		const least = e.matches("button, select, summary, textarea, .option, input:not([type=radio], [type=checkbox], [type=hidden])");
 		if (least && box(e).height < 44) wrong.push("too small: " + says(e));
 	}

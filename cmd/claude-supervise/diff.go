@@ -34,7 +34,7 @@ func (here) Diff(ctx context.Context, id string) (string, error) {
 			changed, err = worktree.Diff(ctx, w.Path, w.Branch, w.Base, d.Run.Cwd)
 		} else {
 			where = "by its own edits"
-			changed, err = editsOf(ctx, r, a.ID)
+			changed, err = editsOf(ctx, r, a.ID, d.Run.Cwd)
 		}
 		switch {
 		case err != nil:
@@ -50,8 +50,9 @@ func (here) Diff(ctx context.Context, id string) (string, error) {
 	return strings.TrimSuffix(all.String(), "\n"), nil
 }
 
-// editsOf are the edits of an agent that were made, as its log has them, in their order.
-func editsOf(ctx context.Context, r view.Reader, agent string) (string, error) {
+// editsOf are the edits of an agent that were made, as its log has them, in their order. A file in the folder of its run
+// is called as it is there.
+func editsOf(ctx context.Context, r view.Reader, agent, folder string) (string, error) {
 	log, err := r.RunLog(ctx, agent)
 	if err != nil {
 		return "", err
@@ -59,6 +60,7 @@ func editsOf(ctx context.Context, r view.Reader, agent string) (string, error) {
 	edits, err := log.Edits(ctx)
 	var all strings.Builder
 	for _, e := range edits {
+		e.File = strings.TrimPrefix(e.File, strings.TrimSuffix(folder, "/")+"/")
 		if e.Tool == "Write" {
 			all.WriteString(udiff.Unified("/dev/null", e.File, "", e.Content))
 			continue

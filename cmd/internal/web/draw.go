@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -138,8 +139,17 @@ func named(to markup.Address, id, words string) g.Node {
 	return html.A(to.Href(), html.Title(id), g.Text(words))
 }
 
-func questionLink(id string) g.Node {
-	return named(markup.PathOf("/questions/", id), id, "its question")
+// questionLinks leads to the open questions of a run or an agent.
+func questionLinks(ids []string) g.Group {
+	links := make(g.Group, len(ids))
+	for i, id := range ids {
+		words := "its question"
+		if len(ids) > 1 {
+			words = fmt.Sprintf("question %d", i+1)
+		}
+		links[i] = named(markup.PathOf("/questions/", id), id, words)
+	}
+	return links
 }
 
 // folder draws a path: where there is no room, the part above the last is cut.

@@ -42,7 +42,7 @@ func (d drawer) howARunIs(r shownRun) g.Node {
 		markup.One(statusText(r.Status), g.Text(" "), moment(r.Since)),
 		g.Textf("$%.2f", r.CostUSD),
 		d.why(r.RunView, r.Why()),
-		g.If(r.Solo() != "", g.Map(r.OpenQuestions, questionLink)),
+		g.If(r.Solo() != "", questionLinks(r.OpenQuestions)),
 	))
 }
 
@@ -99,7 +99,7 @@ func (d drawer) node(v view.RunView, a shownAgent) g.Node {
 	return html.Li(
 		named(markup.PathOf("/agents/", a.ID), a.ID, d.agentCalled(a.AgentView)), g.Text(" "), statusText(a.Status),
 		g.If(a.Reason != "", g.Group{g.Text(" "), html.Span(html.Class("meta"), d.why(v, a.Reason))}),
-		g.Map(a.OpenQuestions, func(id string) g.Node { return g.Group{g.Text(" "), questionLink(id)} }),
+		g.Map(questionLinks(a.OpenQuestions), func(link g.Node) g.Node { return g.Group{g.Text(" "), link} }),
 		g.Iff(len(a.Below) > 0, func() g.Node { return html.Ul(d.nodes(v, a.Below)) }),
 	)
 }
@@ -110,7 +110,7 @@ func (d drawer) agentLine(v view.RunView, a view.AgentView) g.Node {
 		markup.Attribute("data-v", string(a.Status)+" "+iso(a.Since)), markup.Dotted(
 			statusText(a.Status),
 			d.why(v, a.Reason),
-			g.Map(a.OpenQuestions, questionLink),
+			questionLinks(a.OpenQuestions),
 		))
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"strings"
 
 	"claude-supervise/supervisor/view"
 )
@@ -22,9 +23,11 @@ func (r shownRun) Solo() string {
 	return r.Tree[0].ID
 }
 
-// Why is the reason of the run; "" where the line of an agent says it.
+// Why is the reason of the run; "" where its status, its summary or the line of an agent says it.
 func (r shownRun) Why() string {
 	switch {
+	case r.Status == "succeeded", r.Summary != "" && strings.Contains(r.Reason, r.Summary):
+		return ""
 	case r.Solo() != "":
 		return cmp.Or(r.Reason, r.Tree[0].Reason)
 	case len(r.Tree) > 0 && r.Tree[0].Reason == r.Reason:

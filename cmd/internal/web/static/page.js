@@ -34,7 +34,7 @@
 		told.textContent = text;
 		told.classList.toggle("wrong", wrong);
 		clearTimeout(fades);
-		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 10000);
+		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 6000);
 	}
 
 	// badge puts a count on the icon of the page where it is installed, and none for 0.
