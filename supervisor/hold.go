@@ -50,13 +50,34 @@ func (d *transition) wait(of subject) {
 		d.end(a.ID, endPark, "no process is held for a question")
 		d.reconcileEnding(a, d.last(a.ID))
 		return
-	case d.Config.Hold == Forever, d.Config.Policy != Park && slices.ContainsFunc(open, d.asksForServer):
-		a.HoldUntil = nil // what a server asks cannot be asked again by us
-	case a.HoldUntil == nil:
-		until := d.at.Add(holdFor(open, d.Config.Hold))
-		a.HoldUntil = &until
+	default:
+		switch hold, ends := d.patience(open); {
+		case !ends:
+			a.HoldUntil = nil
+		case a.HoldUntil == nil:
+			until := d.at.Add(hold)
+			a.HoldUntil = &until
+		}
 	}
 	d.setStatus(a, checkpoints.Waiting, reason)
+}
+
+// Patience is for how long an agent's process waits for the answers to what the agent asks, once it does nothing else,
+// until it is parked; ends is false where that is until it is answered.
+func (s State) Patience(agent string) (hold time.Duration, ends bool) {
+	return s.patience(s.Open(agent))
+}
+
+func (s State) patience(open []*Question) (hold time.Duration, ends bool) {
+	switch {
+	case s.Config.Hold == 0, len(open) == 0:
+		return 0, true
+	case s.Config.Hold == Forever:
+		return 0, false
+	case s.Config.Policy != Park && slices.ContainsFunc(open, s.asksForServer): // that cannot be asked again by us
+		return 0, false
+	}
+	return holdFor(open, s.Config.Hold), true
 }
 
 // busy reports whether a process that waits for a person has other work as well.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -272,8 +274,9 @@ func (s *session) submit(ctx context.Context, id string, r terminal.Reply) error
 	return err
 }
 
-func (s *session) open(open []*supervisor.Question) {
+func (s *session) open(state supervisor.State, open []*supervisor.Question) {
 	s.notices.Open(open)
+	var waits []string // agents, which nobody is asked for here
 	for _, q := range open {
 		switch { // here, and not with its notice: so it stands before all that becomes of it
 		case s.printed[q.ID]:
@@ -284,8 +287,15 @@ func (s *session) open(open []*supervisor.Question) {
 			asked := shown(q)
 			asked.Advance = "" // the run's last words say it
 			s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
+			waits = append(waits, q.Agent)
 		}
 		s.printed[q.ID] = true
+	}
+	slices.Sort(waits)
+	for _, agent := range slices.Compact(waits) {
+		if text := patience(state, agent); text != "" {
+			s.printer.Notice(text)
+		}
 	}
 	if !s.asks {
 		return
@@ -294,6 +304,21 @@ func (s *session) open(open []*supervisor.Question) {
 		s.prompted[q.ID] = true
 	}
 	s.prompter.Set(toAsk(context.Background(), s.Client, views(open)))
+}
+
+// patience says how long an agent is waited for where nobody is asked, and what then; "" where that is now.
+func patience(s supervisor.State, agent string) string {
+	hold, ends := s.Patience(agent)
+	const begins = "No terminal to ask on: the run waits "
+	switch {
+	case s.Config.Policy == supervisor.Fail, !s.Abilities().TakesInput: // a command asks with its last words
+		return ""
+	case !ends, s.Config.Policy == supervisor.Ask:
+		return begins + "until it is answered."
+	case hold < time.Second:
+		return ""
+	}
+	return begins + strings.TrimSuffix(terminal.Duration(hold), " 00s") + ", then parks (exit 75)."
 }
 
 // print writes one event of --json. A pipe that is gone does not end the run: it is told of at the end.

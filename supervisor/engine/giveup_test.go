@@ -204,7 +204,7 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 		}
 	}
 	client := client.Client{Dirs: d.dirs, Store: d.store}
-	d.Open = func(open []*supervisor.Question) {
+	d.Open = func(_ supervisor.State, open []*supervisor.Question) {
 		for _, q := range open {
 			if value, ok := b.answers[q.Kind]; ok {
 				go func() { // it may have been answered before: then the run goes on by itself

@@ -66,7 +66,7 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 	d.Supervisor = host.Machine{Dirs: dirs, Store: store, Claude: d.claude, Self: self,
 		Log: zerolog.Nop(), Env: slices.Concat(os.Environ(), []string{"HOME=" + home, "TMPDIR=" + t.TempDir()}, env),
 	}.Supervisor(engine.Supervisor{
-		Interrupts: d.interrupts, Open: func([]*supervisor.Question) {},
+		Interrupts: d.interrupts, Open: func(supervisor.State, []*supervisor.Question) {},
 		Notify:   func(context.Context, *supervisor.Question) {},
 		Announce: func(context.Context, []string, supervisor.Notification) error { return nil },
 		Tell: func(n supervisor.Notification) {

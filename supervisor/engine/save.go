@@ -125,7 +125,7 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 		if e.fileDrop != nil {
 			e.fileDrop.Set(after.FindQuestions(func(*supervisor.Question) bool { return true }))
 		}
-		e.Open(after.FindPending(func(q *supervisor.Question) bool { return q.State == checkpoints.QuestionOpen }))
+		e.Open(after, after.FindPending(func(q *supervisor.Question) bool { return q.State == checkpoints.QuestionOpen }))
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestAnAnswerThatAScriptTakesAsItsTurnEndsCounts(t *testing.T) {
 			}
 		}()
 	})
-	d.Open = func(open []*supervisor.Question) {
+	d.Open = func(_ supervisor.State, open []*supervisor.Question) {
 		if len(open) > 0 && open[0].File != nil {
 			answer()
 		}

@@ -89,7 +89,7 @@ func (e *simEngine) supervisor() Supervisor {
 	s := Supervisor{
 		Store: e, Processes: e, Files: e, Machine: e, IDs: e, Now: e.now, Interrupts: e.interrupts, Log: zerolog.Nop(),
 		Tell: func(supervisor.Notification) {},
-		Open: func([]*supervisor.Question) {},
+		Open: func(supervisor.State, []*supervisor.Question) {},
 		Notify: func(_ context.Context, q *supervisor.Question) {
 			e.waits("notify "+q.ID, func() { w.truth.noticed(w, q, w.disk.kept.Run.Epoch) })
 		},

@@ -33,8 +33,8 @@ type Supervisor struct {
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
 	Tell func(supervisor.Notification) // something happened; in order, after it was saved
-	// the open questions, oldest first, whenever a question changed
-	Open func([]*supervisor.Question)
+	// the open questions, oldest first, whenever a question changed, with the state that they are in
+	Open func(supervisor.State, []*supervisor.Question)
 
 	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds,
 	// while other questions wait for theirs.
