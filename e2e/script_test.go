@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -115,6 +117,13 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	code := exitCode(ts, err)
 	storyOf(ts).tell(ts, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	if code != want {
+		told := storyOf(ts).names
+		for _, run := range slices.Sorted(maps.Keys(told)) { // a failure that comes once in a hundred plays tells all it can
+			if strings.HasPrefix(run, "r-") {
+				_ = ts.Exec("claude-supervise", "logs", "--raw", run)
+				ts.Logf("%s%s", ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			}
+		}
 		ts.Fatalf("it exits %d, not %d", code, want)
 	}
 }
