@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // The forms of a checkpoint, each as one of the source documents prints it.
@@ -69,7 +71,6 @@ const checkpointMax = 16 << 20
 // What reading or writing a checkpoint refuses, besides what the file system says.
 var (
 	errNotCheckpoint = errors.New("not a checkpoint")
-	errTooLarge      = errors.New("too large")
 	errOutside       = errors.New("outside of the folders where an agent may leave one")
 )
 
@@ -112,10 +113,10 @@ func (c *Checkpoint) encode() ([]byte, error) {
 	case FormMarkdown:
 		text = c.encodeMarkdown()
 	default:
-		err = fmt.Errorf("encode a checkpoint: there is no form %q", shorten(c.Form))
+		err = fmt.Errorf("encode a checkpoint: there is no form %q", files.Shorten(c.Form))
 	}
 	if err == nil && len(text) > checkpointMax {
-		err = fmt.Errorf("encode a checkpoint: %w: more than %d MiB", errTooLarge, checkpointMax>>20)
+		err = fmt.Errorf("encode a checkpoint: %w: more than %d MiB", files.ErrTooLarge, checkpointMax>>20)
 	}
 	if err != nil {
 		return nil, err

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
+
+	"claude-supervise/checkpoints/files"
 )
 
-// maxMembers bounds an object or a list of a checkpoint that is read into memory, member by member.
-const maxMembers = 100_000
+// files.MaxMembers bounds an object or a list of a checkpoint that is read into memory, member by member.
 
 // member is one member of a JSON object. Its field is taken over only if the whole value has the field's type.
 type member struct {
@@ -25,7 +25,7 @@ type member struct {
 func memberOf[T any](name string, field *T, none string) member {
 	read := func(raw json.RawMessage) bool {
 		var value T
-		if bytes.HasPrefix(raw, []byte("[")) && bytes.Count(raw, []byte(",")) >= maxMembers ||
+		if bytes.HasPrefix(raw, []byte("[")) && bytes.Count(raw, []byte(",")) >= files.MaxMembers ||
 			json.Unmarshal(raw, &value) != nil {
 			return false
 		}
@@ -82,7 +82,7 @@ func (c *Checkpoint) SetUserAnswer(answer json.RawMessage) {
 
 // parseJSON reads a JSON object in the form that more of its members mark.
 func parseJSON(text []byte) (*Checkpoint, error) {
-	others, err := object(text)
+	others, err := files.Object(text)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func parseJSON(text []byte) (*Checkpoint, error) {
 	}
 	for _, m := range c.members(c.Form) {
 		if value := others[m.name]; bytes.HasPrefix(value, []byte("{")) { // one that would lose a member is no checkpoint
-			if _, err := object(value); err != nil {
+			if _, err := files.Object(value); err != nil {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
@@ -131,70 +131,14 @@ func marks(form []member, of map[string]json.RawMessage) int {
 	return n
 }
 
-// object reads a JSON object whose members all have different names.
-func object(text []byte) (map[string]json.RawMessage, error) {
-	read := json.NewDecoder(bytes.NewReader(text))
-	if start, err := read.Token(); err != nil {
-		return nil, cut(err)
-	} else if start != json.Delim('{') {
-		return nil, errors.New("it is not an object")
-	}
-	members := map[string]json.RawMessage{}
-	for read.More() {
-		name, err := read.Token()
-		if err != nil {
-			return nil, cut(err)
-		}
-		key := name.(string) // the decoder takes nothing else there
-		if _, twice := members[key]; twice {
-			return nil, fmt.Errorf("two members are called %q", shorten(key))
-		}
-		if len(members) == maxMembers {
-			return nil, fmt.Errorf("an object has more than %d members", maxMembers)
-		}
-		var value json.RawMessage
-		if err := read.Decode(&value); err != nil {
-			return nil, cut(err)
-		}
-		members[key] = value
-	}
-	if _, err := read.Token(); err != nil { // the other brace
-		return nil, cut(err)
-	}
-	if _, err := read.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows after its end")
-	}
-	return members, nil
-}
-
-// cut says in plain words that a text ended too early.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("it ends in the middle, as if half written")
-	}
-	return err
-}
-
 // encodeObject writes an object: the fields in their order, then the others by name, each after a space, and an end
 // after the last one.
 func encodeObject(fields []member, other map[string]json.RawMessage, space, end string) ([]byte, error) {
-	w := objectWriter{of: "a checkpoint", left: maps.Clone(other)}
+	w := files.NewObject("a checkpoint", other)
 	for _, m := range fields {
-		w.put(m.name, reflect.ValueOf(m.field).Elem().Interface(), m.none)
+		w.Put(m.name, reflect.ValueOf(m.field).Elem().Interface(), m.none)
 	}
-	return w.end(space, end, nil)
-}
-
-// plainJSON encodes without turning < > & into escapes: people read these files. It does not indent: an agent's deeply
-// nested value would grow with the square of its depth.
-func plainJSON(value any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return w.End(space, end, nil)
 }
 
 func (p *Pending) members() []member {
@@ -203,7 +147,7 @@ func (p *Pending) members() []member {
 
 // UnmarshalJSON reads an object; what has another form than the document's is kept in Other.
 func (p *Pending) UnmarshalJSON(raw []byte) error {
-	others, err := object(raw)
+	others, err := files.Object(raw)
 	if err != nil {
 		return err
 	}
@@ -229,7 +173,7 @@ func (l *optionList) UnmarshalJSON(raw []byte) error {
 	for _, item := range items {
 		var o Option
 		if json.Unmarshal(item, &o.Label) != nil {
-			members, err := object(item)
+			members, err := files.Object(item)
 			if err != nil {
 				return err
 			}
@@ -252,5 +196,5 @@ func (l optionList) MarshalJSON() ([]byte, error) {
 			items[i] = o.Label
 		}
 	}
-	return plainJSON(items)
+	return files.PlainJSON(items)
 }

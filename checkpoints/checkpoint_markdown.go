@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // maxSections bounds a Markdown checkpoint; more are no work of an agent.
@@ -155,7 +157,7 @@ func (c *Checkpoint) takeSection(s Section) bool {
 
 // listItems gives the items of a text that is a list and nothing else; nil of any other, and of one without end.
 func listItems(text string) []string {
-	if strings.Count(text, "\n") >= maxMembers {
+	if strings.Count(text, "\n") >= files.MaxMembers {
 		return nil
 	}
 	var items []string

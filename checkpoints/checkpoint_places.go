@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"claude-supervise/checkpoints/files"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,7 +39,7 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 		if err != nil {
 			return err
 		}
-		if err := replaceFile(to, read.text); err != nil {
+		if err := files.ReplacePrivate(to, read.text); err != nil {
 			return fmt.Errorf("no copy of it could be kept: %w", err)
 		}
 		c = read.Checkpoint
@@ -65,11 +65,11 @@ func (p Places) SetAnswer(path string, answer json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		next, err := replaceIn(folder, name)
+		next, err := files.ReplaceIn(folder, name)
 		if err != nil {
 			return err
 		}
-		return next.keep(text, read.info.Mode().Perm())
+		return next.KeepText(text, read.info.Mode().Perm())
 	})
 }
 
@@ -84,22 +84,22 @@ func (p Places) StoreAnswers(path string, answers map[string]any) error {
 			return err
 		}
 		name += stateAnswerSuffix
-		switch there, _, err := readIn(folder, name, checkpointMax); {
+		switch there, _, err := files.ReadIn(folder, name, checkpointMax); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			return fmt.Errorf("its answers cannot be stored in %s: %w", shown(name), err)
+			return fmt.Errorf("its answers cannot be stored in %s: %w", files.Shown(name), err)
 		case !holdsAnswers(there):
-			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else", shown(name), errNotOurs)
+			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else", files.Shown(name), files.ErrNotOurs)
 		}
-		text, err := plainJSON(answersFile{answers})
+		text, err := files.PlainJSON(answersFile{answers})
 		if err != nil {
 			return err
 		}
-		next, err := replaceIn(folder, name)
+		next, err := files.ReplaceIn(folder, name)
 		if err != nil {
 			return err
 		}
-		return next.keep(append(text, '\n'), 0o600)
+		return next.KeepText(append(text, '\n'), 0o600)
 	})
 }
 
@@ -109,7 +109,7 @@ type answersFile struct {
 }
 
 func holdsAnswers(text []byte) bool {
-	members, err := object(text)
+	members, err := files.Object(text)
 	var answers map[string]any
 	if err != nil || len(members) != 1 || json.Unmarshal(members["answers"], &answers) != nil {
 		return false
@@ -132,7 +132,7 @@ type foundCheckpoint struct {
 }
 
 func checkpointIn(folder *os.File, name string) (f foundCheckpoint, err error) {
-	if f.text, f.info, err = readIn(folder, name, checkpointMax); err == nil {
+	if f.text, f.info, err = files.ReadIn(folder, name, checkpointMax); err == nil {
 		f.Checkpoint, err = parseCheckpoint(f.text)
 	}
 	return f, err
@@ -147,9 +147,9 @@ func (p Places) in(path string, do func(folder *os.File, name string) error) err
 	}
 	switch {
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ENAMETOOLONG):
-		return fmt.Errorf("checkpoint %s: %w: %w", shown(path), fs.ErrNotExist, err)
+		return fmt.Errorf("checkpoint %s: %w: %w", files.Shown(path), fs.ErrNotExist, err)
 	case err != nil:
-		return fmt.Errorf("checkpoint %s: %w", shown(path), err)
+		return fmt.Errorf("checkpoint %s: %w", files.Shown(path), err)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 	case err != nil && !errors.As(err, &of): // the one that is not the system's
 		return nil, "", fmt.Errorf("%w: its links lead in a circle", errOutside)
 	case err != nil:
-		return nil, "", bare(err)
+		return nil, "", files.Bare(err)
 	}
 	for _, place := range append([]string{p.Base}, p.Roots...) {
 		real, err := filepath.EvalSymlinks(place)
@@ -178,7 +178,7 @@ func (p Places) open(path string) (folder *os.File, name string, err error) {
 			continue
 		}
 		folder, err := folderUnder(real, rel)
-		return folder, filepath.Base(path), bare(err)
+		return folder, filepath.Base(path), files.Bare(err)
 	}
 	return nil, "", errOutside
 }
@@ -204,25 +204,4 @@ func folderUnder(root, rel string) (*os.File, error) {
 	}
 	defer func() { _ = r.Close() }() // only read
 	return r.OpenFile(rel, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
-}
-
-// bare takes the path out of an error that is told with one.
-func bare(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
-}
-
-// shown is a path as it can be printed: an agent made it up.
-func shown(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
-		path = strconv.QuoteToGraphic(path)
-	}
-	const most = 300 // runes
-	if runes := []rune(path); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return path
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -107,13 +109,13 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 		"to root/there.json":            nil, // and from one folder to another
 		"~/home.json":                   nil,
 		"/tmp/../" + "RUN/here.json":    nil,
-		"link.json":                     errNotOurs,
+		"link.json":                     files.ErrNotOurs,
 		"hard":                          nil,
-		"fifo":                          errNotOurs,
-		"socket":                        errNotOurs,
-		"sub":                           errNotOurs,
+		"fifo":                          files.ErrNotOurs,
+		"socket":                        files.ErrNotOurs,
+		"sub":                           files.ErrNotOurs,
 		".":                             errOutside, // a folder whose own folder is none of these
-		"sub/.":                         errNotOurs,
+		"sub/.":                         files.ErrNotOurs,
 		"/":                             errOutside,
 		"fifo/x":                        fs.ErrNotExist,
 		"here.json/x":                   fs.ErrNotExist,
@@ -132,13 +134,13 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 		"sub/way out/secret.json":       errOutside,
 		"up/outside/secret.json":        errOutside,
 		"loop/x.json":                   errOutside,
-		"large.json":                    errTooLarge,
+		"large.json":                    files.ErrTooLarge,
 		"package.json":                  errNotCheckpoint,
 		"half.json":                     errNotCheckpoint,
 		"empty.json":                    errNotCheckpoint,
 		"state.yaml":                    errNotCheckpoint,
 	} {
-		t.Run(shorten(path), func(t *testing.T) {
+		t.Run(files.Shorten(path), func(t *testing.T) {
 			a := newArea(t)
 			t.Setenv("HOME", a.root)
 			at := func(name string) string { return filepath.Join(a.base, name) }
@@ -161,7 +163,7 @@ func TestACheckpointIsFoundOnlyWhereAnAgentMayLeaveOne(t *testing.T) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			if errors.Is(want, errTooLarge) {
+			if errors.Is(want, files.ErrTooLarge) {
 				a.put(t, path, hybrid+strings.Repeat(" ", checkpointMax))
 			}
 			path := strings.NewReplacer("RUN", a.base, "ROOT", a.root, "OUTSIDE", a.outside).Replace(path)
@@ -202,7 +204,7 @@ func TestACheckpointOfAnotherUserIsNotRead(t *testing.T) {
 	a := newArea(t)
 	path := a.put(t, "c.json", hybrid)
 	noError(t, os.Chown(path, 65534, 65534))
-	if _, err := a.Keep("c.json", filepath.Join(a.ours, "kept")); !errors.Is(err, errNotOurs) {
+	if _, err := a.Keep("c.json", filepath.Join(a.ours, "kept")); !errors.Is(err, files.ErrNotOurs) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -311,7 +313,7 @@ func said(answer string) json.RawMessage {
 func TestAnAnswerThatDoesNotFitLeavesTheCheckpointAlone(t *testing.T) {
 	a := newArea(t)
 	path := a.put(t, "c.json", hybrid)
-	if err := a.SetAnswer("c.json", said(strings.Repeat("x", checkpointMax))); !errors.Is(err, errTooLarge) {
+	if err := a.SetAnswer("c.json", said(strings.Repeat("x", checkpointMax))); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
 	if text, err := os.ReadFile(path); string(text) != hybrid || err != nil {
@@ -345,7 +347,7 @@ func TestAnswersReplaceNothingElseThatHasTheirName(t *testing.T) {
 			path := a.put(t, "state.json", ofDocument(t, "agent-pause-state.json"))
 			noError(t, place(path+stateAnswerSuffix))
 			before := tree(t, a.base)
-			if err := a.StoreAnswers("state.json", map[string]any{"q1": "A"}); !errors.Is(err, errNotOurs) {
+			if err := a.StoreAnswers("state.json", map[string]any{"q1": "A"}); !errors.Is(err, files.ErrNotOurs) {
 				t.Errorf("got %v", err)
 			}
 			if diff := cmp.Diff(before, tree(t, a.base)); diff != "" {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sys/unix"
@@ -135,7 +137,7 @@ func TestWhatIsNoCheckpointIsNotTakenForOne(t *testing.T) {
 func TestAnObjectOfTooManyMembersIsNotTakenIntoMemory(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"current_step":"s"`)
-	for n := range maxMembers {
+	for n := range files.MaxMembers {
 		fmt.Fprintf(&text, `,"%d":1`, n)
 	}
 	text.WriteString("}")
@@ -179,7 +181,7 @@ func TestACheckpointThatCouldNotBeReadAgainIsNotWritten(t *testing.T) {
 		checkpoint Checkpoint
 		want       error
 	}{
-		"too large":    {Checkpoint{Context: strings.Repeat("x", checkpointMax)}, errTooLarge},
+		"too large":    {Checkpoint{Context: strings.Repeat("x", checkpointMax)}, files.ErrTooLarge},
 		"no JSON":      {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`{`)}}, nil},
 		"no form":      {Checkpoint{Form: "yaml"}, nil},
 		"two values":   {Checkpoint{Other: map[string]json.RawMessage{"x": json.RawMessage(`1, "y": 2`)}}, nil},
@@ -265,7 +267,7 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]error{
-		"good": nil, "hard": nil, "link": errNotOurs, "fifo": errNotOurs, ".": errNotOurs, "large": errTooLarge,
+		"good": nil, "hard": nil, "link": files.ErrNotOurs, "fifo": files.ErrNotOurs, ".": files.ErrNotOurs, "large": files.ErrTooLarge,
 		"text": errNotCheckpoint, "missing": fs.ErrNotExist, "good/file": unix.ENOTDIR, "gone/file": fs.ErrNotExist,
 	} {
 		if _, err := ReadCheckpoint(at(name)); !errors.Is(err, want) {
@@ -274,7 +276,7 @@ func TestOnlyARegularFileOfOursIsRead(t *testing.T) {
 	}
 	if os.Geteuid() == 0 {
 		noError(t, os.Chown(at("good"), 65534, 65534))
-		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, errNotOurs) {
+		if _, err := ReadCheckpoint(at("good")); !errors.Is(err, files.ErrNotOurs) {
 			t.Errorf("another user's: %v", err)
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // How much of a checkpoint is told, in bytes: of each part, and in all. Agents that need more read the file.
@@ -113,15 +114,5 @@ func shortened(text string, most int) string {
 	if len(text) > most {
 		text, rest = strings.ToValidUTF8(text[:most], ""), cutMark
 	}
-	return printable(text) + rest
-}
-
-// printable is a text without what would act on a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
+	return files.Printable(text) + rest
 }

@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // Dirs says where things are kept. Both paths are absolute; neither needs to exist.
@@ -15,10 +16,6 @@ type Dirs struct {
 	State   string // the database and the folders of the runs
 	Runtime string // the wake-up sockets; its contents may vanish at a reboot
 }
-
-// errUnsafeDir means that the folder for the wake-up sockets is a symlink or another user's, as somebody else can
-// arrange in /tmp.
-var errUnsafeDir = errors.New("not a folder of ours")
 
 const program = "claude-supervise"
 
@@ -126,7 +123,7 @@ func (d Dirs) placeWaker(run string) (string, error) {
 			socketPathMax)
 	}
 	err := d.makeRuntime()
-	if errors.Is(err, errUnsafeDir) {
+	if errors.Is(err, files.ErrUnsafeDir) {
 		beside := (Dirs{Runtime: d.State}).wakerPath(run)
 		if len(beside) <= socketPathMax {
 			return beside, nil
@@ -144,20 +141,16 @@ func (d Dirs) makeRuntime() error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || !ours(info) {
-		return fmt.Errorf("%s is %w: remove it, or set XDG_RUNTIME_DIR to a folder of your own", d.Runtime, errUnsafeDir)
+	if !info.IsDir() || !files.Ours(info) {
+		return fmt.Errorf("%s is %w: remove it, or set XDG_RUNTIME_DIR to a folder of your own", d.Runtime,
+			files.ErrUnsafeDir)
 	}
 	return closeToOthers(d.Runtime, info)
 }
 
 func closeToOthers(dir string, info fs.FileInfo) error {
-	if info.Mode().Perm()&0o077 == 0 || !ours(info) {
+	if info.Mode().Perm()&0o077 == 0 || !files.Ours(info) {
 		return nil
 	}
 	return os.Chmod(dir, 0o700)
-}
-
-func ours(info fs.FileInfo) bool {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
 }

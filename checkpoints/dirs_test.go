@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -163,7 +165,7 @@ func TestEveryFolderThatGetsANewOneIsSynced(t *testing.T) {
 	above := t.TempDir()
 	d := Dirs{State: filepath.Join(above, "one", "two", "state")}
 	var synced []string
-	record := func(dir string) error { synced = append(synced, dir); return syncDir(dir) }
+	record := func(dir string) error { synced = append(synced, dir); return files.SyncDir(dir) }
 	for range 2 { // the second time there is nothing to make
 		noError(t, d.makeState(record))
 	}

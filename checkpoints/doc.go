@@ -1,6 +1,5 @@
 // Package checkpoints keeps what must last: the records of every run, the inbox that other processes write to, the
-// checkpoint files of agents, the lock that says who supervises a run, and the folders of question and answer files,
-// which are a file drop into the database and never trusted over it.
+// checkpoint files of agents, and the lock that says who supervises a run.
 //
 // Use it to save a decision before acting on it, to load a run again after a crash, to leave an answer for a run of
 // another process, and to list what there is. It decides nothing: which transition is legal, what to launch and whom to
@@ -20,8 +19,6 @@
 //	$XDG_RUNTIME_DIR/claude-supervise/    0700, ours, no symlink; else /tmp/claude-supervise-UID/
 //	  RUN.sock                            the wake-up socket: a datagram means "look at the inbox"; where another user
 //	                                      has taken the folder's name, it is beside state.db
-//	~/.claude/                            see file drop: questions/{pending,answered}/ID.json,
-//	                                      answers/ID.txt, audit/questions.log
 //
 // # Who may write what
 //

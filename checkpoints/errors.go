@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/checkpoints/files"
+
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -136,7 +138,7 @@ type PackedError struct {
 
 func (e *PackedError) Error() string {
 	return fmt.Sprintf("run %s was packed into %s and continues where that file is unpacked; nothing was saved here"+
-		" (`%s unpack %s` brings it back)", e.Run, shorten(e.File), program, e.File)
+		" (`%s unpack %s` brings it back)", e.Run, files.Shorten(e.File), program, e.File)
 }
 
 // A TakenError says that somebody else's answer came first.
@@ -150,12 +152,12 @@ type TakenError struct {
 }
 
 func (e *TakenError) Error() string {
-	what := fmt.Sprintf("answered %q", shorten(e.Answer))
+	what := fmt.Sprintf("answered %q", files.Shorten(e.Answer))
 	switch {
 	case e.Skipped:
 		what = "skipped"
 	case e.Declined:
-		what = fmt.Sprintf("declined (%q)", shorten(e.Answer))
+		what = fmt.Sprintf("declined (%q)", files.Shorten(e.Answer))
 	}
 	return fmt.Sprintf(
 		"question %s was already %s by %s at %s; that answer counts (`%s answer %s --change VALUE` changes it until it is "+
@@ -163,20 +165,12 @@ func (e *TakenError) Error() string {
 		e.Question, what, e.By, e.At.Local().Format(time.DateTime), program, e.Question)
 }
 
-func shorten(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}
-
 // An UnknownError says that nothing here has this id, nor begins with it.
 type UnknownError struct{ ID string }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("no run, agent or question %q (`%s ps -a` lists the runs, `%s questions` what is asked)",
-		shorten(e.ID), program, program)
+		files.Shorten(e.ID), program, program)
 }
 
 // An AmbiguousError says that several ids begin alike, or that several runs have one name.
@@ -194,9 +188,9 @@ func (e *AmbiguousError) Error() string {
 	}
 	if e.Name {
 		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant",
-			shorten(e.Prefix), list)
+			files.Shorten(e.Prefix), list)
 	}
-	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", shorten(e.Prefix), list)
+	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", files.Shorten(e.Prefix), list)
 }
 
 // A TakenOverError says that somebody goes on with a run from a snapshot of it.
@@ -207,6 +201,6 @@ type TakenOverError struct {
 
 func (e *TakenOverError) Error() string {
 	return fmt.Sprintf("run %s continues elsewhere: %s took it over at %s (epoch %d, in %s); nothing is started here"+
-		" (`%s unpack %s` takes it over again)", e.Run, shorten(e.Over.By), e.Over.At.UTC().Format(time.RFC3339),
+		" (`%s unpack %s` takes it over again)", e.Run, files.Shorten(e.Over.By), e.Over.At.UTC().Format(time.RFC3339),
 		e.Over.Epoch, e.Over.In, program, e.Over.In)
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -170,7 +172,7 @@ func failToCreate(t *testing.T, f *fault) bool {
 		if errno := f.before(diskCall{kind: callSyncDir}); errno != 0 {
 			return errno
 		}
-		return syncDir(dir)
+		return files.SyncDir(dir)
 	}
 	s, err := open(d, sys)
 	f.mended = true

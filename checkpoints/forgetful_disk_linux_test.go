@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // A recorder keeps what was done to the files of one folder, in order, and what had been acknowledged by when. From
@@ -110,7 +112,7 @@ func (r *recorder) system() system {
 		return rewrite(path)
 	}
 	sys.syncDir = func(dir string) error {
-		err := syncDir(dir)
+		err := files.SyncDir(dir)
 		if err == nil && dir == r.folder {
 			r.after(diskCall{kind: callSyncDir, path: dir + "/."})
 		}

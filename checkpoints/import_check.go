@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // A run that comes from a file may have been made by anybody. Its ids name paths, its references are followed, and what
@@ -15,10 +17,10 @@ import (
 func (e *Exported) Check() error {
 	if e.Schema > schemaVersion {
 		return fmt.Errorf("run %s has the schema %d, this release knows %d: %w; upgrade %s",
-			shorten(e.Run.ID), e.Schema, schemaVersion, ErrNewer, program)
+			files.Shorten(e.Run.ID), e.Schema, schemaVersion, ErrNewer, program)
 	}
 	if err := e.checkAll(); err != nil {
-		return fmt.Errorf("run %s: %w: %w", shorten(e.Run.ID), ErrMalformed, err)
+		return fmt.Errorf("run %s: %w: %w", files.Shorten(e.Run.ID), ErrMalformed, err)
 	}
 	return nil
 }
@@ -59,11 +61,11 @@ func (e *Exported) checkAgents() (map[string]*Agent, error) {
 	for _, a := range e.Agents {
 		parent := agents[a.Parent]
 		if a.Parent != "" && (parent == nil || a.Depth <= parent.Depth) {
-			return nil, fmt.Errorf("agent %s is not a child of %q", a.ID, shorten(a.Parent))
+			return nil, fmt.Errorf("agent %s is not a child of %q", a.ID, files.Shorten(a.Parent))
 		}
 	}
 	if agents[e.Run.Root] == nil {
-		return nil, fmt.Errorf("its first agent %q is missing", shorten(e.Run.Root))
+		return nil, fmt.Errorf("its first agent %q is missing", files.Shorten(e.Run.Root))
 	}
 	return agents, nil
 }
@@ -80,10 +82,10 @@ func (e *Exported) checkQuestions(agents map[string]*Agent) (map[string]*Questio
 		switch q.State {
 		case QuestionOpen, QuestionAnswered, QuestionDelivered, QuestionWithdrawn:
 		default:
-			return nil, fmt.Errorf("question %s has the state %q", q.ID, shorten(string(q.State)))
+			return nil, fmt.Errorf("question %s has the state %q", q.ID, files.Shorten(string(q.State)))
 		}
 		if agents[q.Agent] == nil {
-			return nil, fmt.Errorf("question %s is of the agent %q, which is missing", q.ID, shorten(q.Agent))
+			return nil, fmt.Errorf("question %s is of the agent %q, which is missing", q.ID, files.Shorten(q.Agent))
 		}
 		if questions[q.ID] != nil {
 			return nil, fmt.Errorf("question %s is there twice", q.ID)
@@ -104,7 +106,7 @@ func (e *Exported) checkLaunches(agents map[string]*Agent) error {
 			return errors.New("a launch is missing")
 		}
 		if agents[l.Agent] == nil || l.N < 1 || seen[number{l.Agent, l.N}] {
-			return fmt.Errorf("launch %d of the agent %q is not one of its launches", l.N, shorten(l.Agent))
+			return fmt.Errorf("launch %d of the agent %q is not one of its launches", l.N, files.Shorten(l.Agent))
 		}
 		seen[number{l.Agent, l.N}] = true
 	}
@@ -118,13 +120,13 @@ func (e *Exported) checkDeliveries(agents map[string]*Agent) error {
 			return errors.New("a delivery is missing")
 		}
 		if !PlainID(d.UUID) || seen[d.UUID] || agents[d.Agent] == nil {
-			return fmt.Errorf("delivery %q is none to the agent %q", shorten(d.UUID), shorten(d.Agent))
+			return fmt.Errorf("delivery %q is none to the agent %q", files.Shorten(d.UUID), files.Shorten(d.Agent))
 		}
 		seen[d.UUID] = true
 		switch d.State {
 		case DeliveryPending, DeliverySent, DeliveryStarted, DeliveryDelivered, DeliveryDropped:
 		default:
-			return fmt.Errorf("delivery %s has the state %q", d.UUID, shorten(string(d.State)))
+			return fmt.Errorf("delivery %s has the state %q", d.UUID, files.Shorten(string(d.State)))
 		}
 	}
 	return nil
@@ -133,7 +135,7 @@ func (e *Exported) checkDeliveries(agents map[string]*Agent) error {
 func (e *Exported) checkEvents() error {
 	for i, event := range e.Events {
 		if want := int64(i) + 1; event.Run != e.Run.ID || event.Seq != want {
-			return fmt.Errorf("event %d of run %q is where event %d should be", event.Seq, shorten(event.Run), want)
+			return fmt.Errorf("event %d of run %q is where event %d should be", event.Seq, files.Shorten(event.Run), want)
 		}
 	}
 	return nil
@@ -145,7 +147,7 @@ func (e *Exported) checkNotes(questions map[string]*Question) error {
 	last := int64(0)
 	for _, n := range e.Notes {
 		if n.Run != e.Run.ID || n.Kind == "" || n.Seq <= last {
-			return fmt.Errorf("note %d of run %q does not follow note %d", n.Seq, shorten(n.Run), last)
+			return fmt.Errorf("note %d of run %q does not follow note %d", n.Seq, files.Shorten(n.Run), last)
 		}
 		last = n.Seq
 		isAnswer := n.Kind == EntryAnswer
@@ -153,7 +155,7 @@ func (e *Exported) checkNotes(questions map[string]*Question) error {
 			continue
 		}
 		if questions[n.Question] == nil {
-			return fmt.Errorf("note %d is about the question %q, which is missing", n.Seq, shorten(n.Question))
+			return fmt.Errorf("note %d is about the question %q, which is missing", n.Seq, files.Shorten(n.Question))
 		}
 		if isAnswer && answered[n.Question] {
 			return fmt.Errorf("note %d is a second answer to question %s", n.Seq, n.Question)
@@ -168,14 +170,14 @@ func (e *Exported) checkID(kind, prefix, id, run string) error {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
 	if run != e.Run.ID {
-		return fmt.Errorf("%s %s is of the run %q", kind, id, shorten(run))
+		return fmt.Errorf("%s %s is of the run %q", kind, id, files.Shorten(run))
 	}
 	return nil
 }
 
 func plainID(prefix, id string) error {
 	if !PlainID(id) || !strings.HasPrefix(id, prefix) || id == prefix {
-		return fmt.Errorf("%q is not an id (%s…)", shorten(id), prefix)
+		return fmt.Errorf("%q is not an id (%s…)", files.Shorten(id), prefix)
 	}
 	return nil
 }

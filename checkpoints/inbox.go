@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // The kinds of note that only Answer and ChangeAnswer write. All others are free for Leave.
@@ -162,7 +164,7 @@ func (s *Store) answerOf(ctx context.Context, question string) (Question, *Taken
 		FROM questions q WHERE q.id = ?`
 	err := s.row(ctx, query, []any{question}, &doc, &note)
 	if errors.Is(err, sql.ErrNoRows) {
-		return q, nil, fmt.Errorf("question %s: %w", shorten(question), ErrNoQuestion)
+		return q, nil, fmt.Errorf("question %s: %w", files.Shorten(question), ErrNoQuestion)
 	}
 	if err != nil {
 		return q, nil, err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // LaunchPhase is how far a launch has got. Which phases may follow each, the supervisor says.
@@ -111,7 +113,7 @@ func (l *Launch) UnmarshalJSON(data []byte) error {
 		l.Phase = LaunchSurveyed
 	case p.State == LaunchEnded, p.State == LaunchIntended:
 	case p.State != launchStarted:
-		return fmt.Errorf("launch %d of agent %s has the state %q", l.N, shorten(l.Agent), shorten(string(p.State)))
+		return fmt.Errorf("launch %d of agent %s has the state %q", l.N, files.Shorten(l.Agent), files.Shorten(string(p.State)))
 	case p.Turn && p.Owed:
 		l.Phase = LaunchTurnOwed
 	case p.Turn && p.Ending:

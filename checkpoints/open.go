@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
@@ -53,7 +55,7 @@ type system struct {
 	patience  time.Duration // how long a process is waited for that creates the database
 }
 
-var theSystem = system{networkFS, os.Rename, os.Remove, syncDir, rewrite, busyTimeout}
+var theSystem = system{files.NetworkFS, os.Rename, os.Remove, files.SyncDir, rewrite, busyTimeout}
 
 func open(d Dirs, sys system) (*Store, error) {
 	path := d.Database()
@@ -76,7 +78,7 @@ func OpenExisting(d Dirs) (*Store, error) {
 	if err := d.Gone(); err != nil {
 		return nil, err
 	}
-	if err := refuseNetworkFS(d, networkFS); err != nil {
+	if err := refuseNetworkFS(d, files.NetworkFS); err != nil {
 		return nil, err
 	}
 	return openThere(d.Database(), theSystem)
@@ -133,7 +135,7 @@ func OpenReadOnly(d Dirs) (*Store, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return &Store{path: path}, nil
 	}
-	if err := refuseNetworkFS(d, networkFS); err != nil {
+	if err := refuseNetworkFS(d, files.NetworkFS); err != nil {
 		return nil, err
 	}
 	logged, err := inspect(path)
@@ -317,13 +319,4 @@ func build(path string) error {
 		return errors.Join(s.failed("create", err), s.Close())
 	}
 	return s.Close()
-}
-
-// syncDir makes a rename in dir last.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

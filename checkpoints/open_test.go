@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 )
@@ -261,7 +263,7 @@ func TestANetworkFileSystemIsRefused(t *testing.T) {
 	if _, err := os.Stat(d.Database()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a database was made: %v", err)
 	}
-	if name, err := networkFS(t.TempDir()); name != "" || err != nil {
+	if name, err := files.NetworkFS(t.TempDir()); name != "" || err != nil {
 		t.Errorf("the folder of this test is taken for %q (%v)", name, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"time"
 
+	"claude-supervise/checkpoints/files"
+
 	"github.com/gofrs/flock"
 )
 
@@ -28,9 +30,9 @@ type Owner struct{ lock *flock.Flock }
 // Own makes this process the owner of a run, and creates the run's folder. It waits for at most a second (ErrOwned).
 func (d Dirs) Own(ctx context.Context, run string) (*Owner, error) {
 	if !PlainID(run) {
-		return nil, fmt.Errorf("own run %q: not an id", shorten(run))
+		return nil, fmt.Errorf("own run %q: not an id", files.Shorten(run))
 	}
-	if err := d.makeState(syncDir); err != nil { // which a busy disk may take long for
+	if err := d.makeState(files.SyncDir); err != nil { // which a busy disk may take long for
 		return nil, fmt.Errorf("own run %s: %w", run, err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, ownPatience, ErrOwned)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 
+	"claude-supervise/checkpoints/files"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -31,7 +33,7 @@ type Waker struct {
 // Where another user has taken the folder's name, as anyone can in /tmp, the socket is in the state folder instead.
 func (d Dirs) Listen(run string) (*Waker, error) {
 	if !PlainID(run) {
-		return nil, fmt.Errorf("listen for run %q: not an id", shorten(run))
+		return nil, fmt.Errorf("listen for run %q: not an id", files.Shorten(run))
 	}
 	path, err := d.placeWaker(run)
 	if err != nil {

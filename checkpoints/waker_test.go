@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"claude-supervise/checkpoints/files"
 )
 
 // shortDirs gives folders whose path leaves room for a socket's name, which t.TempDir does not on every machine.
@@ -128,7 +130,7 @@ func TestAWakeUpSocketIsInAFolderOfOursOnly(t *testing.T) {
 	}
 	listens("another user has the folder")
 	d.State = filepath.Join(d.State, strings.Repeat("x", 90))
-	if _, err := d.Listen(testRun); !errors.Is(err, errUnsafeDir) || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
+	if _, err := d.Listen(testRun); !errors.Is(err, files.ErrUnsafeDir) || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
 		t.Errorf("the state folder's path is too long for a socket: %v", err)
 	}
 }

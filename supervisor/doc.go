@@ -203,9 +203,9 @@
 //	network: may have a receiver that replies anything; may not have its words shown as ours
 //		cmd/internal/notify/message.go, TestTheReasonThatAReceiverGivesIsNotRepeated
 //	other user: may share the machine; may not lead /tmp/workflows elsewhere
-//		checkpoints/workflows.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
+//		checkpoints/files/private.go, TestALinkInThePlaceOfTheFolderOfWorkflowsIsNotFollowed
 //	other user: may share the machine; may not leave a question or an answer by file
-//		checkpoints/drop.go, TestAQuestionIsReadFromARegularFileOfOursOnly
+//		supervisor/filedrop/folders.go, TestAQuestionIsReadFromARegularFileOfOursOnly
 //	other user: may share the machine; may not keep runs from starting by a folder in /tmp
 //		checkpoints/waker.go, TestAWakeUpSocketIsInAFolderOfOursOnly
 //

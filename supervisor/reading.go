@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"fmt"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -30,52 +29,4 @@ func AskedByFile(s State, id string) *Question {
 		return nil
 	}
 	return qs[0]
-}
-
-// WithFile fills a signal with what a question file says (000, "Question File Format" and "Question Queuing").
-func WithFile(s signals.Signal, f *checkpoints.QuestionFile) signals.Signal {
-	add := func(name, value string) {
-		if value != "" {
-			s.Fields = append(s.Fields, signals.Field{Name: name, Value: value})
-		}
-	}
-	add("workflow_id", f.WorkflowID)
-	add("checkpoint", f.Checkpoint)
-	add("asked_by", f.AskedBy)
-	add("context", f.Context)
-	if !f.AskedAt.IsZero() {
-		add("asked_at", f.AskedAt.Format(time.RFC3339))
-	}
-	if f.QuickWait > 0 {
-		add("quick_wait", f.QuickWait.String())
-	}
-	for i, q := range QuestionsIn(f) {
-		question := signals.Question{
-			ID: q.ID, Text: q.Question, Header: q.Header, Context: q.Context, MultiSelect: q.MultiSelect, Validate: q.Validate,
-			Optional: f.AllRequired != nil && !*f.AllRequired, Urgent: q.Urgent || f.Urgent, OwnWords: q.OwnWords,
-		}
-		if question.ID == "" {
-			question.ID = fmt.Sprintf("Q%d", i+1)
-		}
-		for j, label := range q.Options {
-			o := signals.Option{Label: label}
-			if j < len(q.OptionDescriptions) {
-				o.Description = q.OptionDescriptions[j]
-			}
-			question.Options = append(question.Options, o)
-		}
-		s.Questions = append(s.Questions, question)
-	}
-	return s
-}
-
-// QuestionsIn gives what a question file asks: its list, or its one question.
-func QuestionsIn(f *checkpoints.QuestionFile) []checkpoints.FileQuestion {
-	if len(f.Questions) > 0 {
-		return f.Questions
-	}
-	return []checkpoints.FileQuestion{{
-		ID: f.ID, Question: f.Question, Header: f.Header, Validate: f.Validate, Options: f.Options,
-		OptionDescriptions: f.OptionDescriptions, MultiSelect: f.MultiSelect, Urgent: f.Urgent, OwnWords: f.OwnWords,
-	}}
 }

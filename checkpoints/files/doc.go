@@ -1,2 +1,3 @@
-// Package files reads and writes files of the machine with suspicion: a disk may not respond.
+// Package files reads and writes files that others read and write, too: with suspicion and with bounds, whole or not at
+// all, and without waiting for a disk that does not respond.
 package files

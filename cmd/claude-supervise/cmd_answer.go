@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -146,7 +147,7 @@ func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wante
 	case w.Of != "":
 		return w, true, nil
 	}
-	byFile, problems, err := c.Reader().FileQuestions(ctx)
+	byFile, problems, err := filedrop.Unowned(ctx, c.Store)
 	if len(open)+len(byFile) > 0 {
 		return w, true, nil
 	}

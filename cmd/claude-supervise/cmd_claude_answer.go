@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
 
@@ -59,7 +60,7 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	byFile, problems, fileErr := client.Reader().FileQuestions(ctx)
+	byFile, problems, fileErr := filedrop.Unowned(ctx, client.Store)
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)

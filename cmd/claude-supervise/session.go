@@ -27,6 +27,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/host"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
@@ -103,7 +104,7 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}
-	claude, err := view.ClaudeFolder(os.Getenv)
+	claude, err := filedrop.ClaudeFolder(os.Getenv)
 	if err != nil {
 		return supervisor.Outcome{}, err
 	}

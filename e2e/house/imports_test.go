@@ -48,22 +48,23 @@ var rooms = []room{
 	{"supervisor/worktree", "checkpoints/... procs supervisor/git supervisor/text", "a folder of its own, for any agent", ""},
 	{"supervisor/findings", "checkpoints/... supervisor supervisor/text", "files that agents share", ""},
 	{"supervisor/permission", leaves + " supervisor/calls supervisor/rules", "it looks at calls, and asks nobody", ""},
-	{"supervisor/view", leaves + " supervisor/questions supervisor/calls", "it reads, and changes nothing", ""},
-	{"supervisor/client", leaves + " supervisor/questions supervisor/view",
+	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop", "it reads, and changes nothing", ""},
+	{"supervisor/client", leaves + " supervisor/questions supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
-	{"supervisor/service", "supervisor supervisor/client supervisor/questions supervisor/view supervisor/text",
-		"what every front end does; none of them knows the store", ""},
-	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions supervisor/client supervisor/view",
-		"files lead into the inbox, as any client does", ""},
+	{"supervisor/service", "supervisor supervisor/client supervisor/questions supervisor/view supervisor/text " +
+		"supervisor/filedrop checkpoints", "what every front end does; none of them knows the store, service its folders", ""},
+	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions",
+		"files lead into the inbox, as any client does; which inbox, host says", ""},
 	{"supervisor/nested", leaves + " supervisor/client supervisor/view", "a client of the root run", ""},
 	{"supervisor/pack", leaves + " supervisor/questions supervisor/client supervisor/findings supervisor/git " +
 		"supervisor/permission supervisor/rules supervisor/view supervisor/worktree", "it packs what all of these keep", ""},
 	{"supervisor/engine", leaves + " supervisor/prompts supervisor/questions supervisor/rules supervisor/view " +
-		"supervisor/worktree", "it does no I/O itself; package host does it, behind the engine's interfaces", io},
+		"supervisor/worktree supervisor/filedrop",
+		"it does no I/O itself; package host does it, behind the engine's interfaces", io},
 	{"supervisor/host", leaves + " supervisor/prompts supervisor/questions supervisor/client supervisor/engine " +
 		"supervisor/filedrop supervisor/findings supervisor/git supervisor/permission supervisor/view supervisor/worktree",
 		"the engine's interfaces on the real machine", ""},
-	{"supervisor/doctor", leaves + " supervisor/permission supervisor/view", "it looks at the set-up, and starts no run", ""},
+	{"supervisor/doctor", leaves + " supervisor/permission supervisor/view supervisor/filedrop", "it looks at the set-up, and starts no run", ""},
 	{"supervisor/telemetry", "checkpoints supervisor/engine", "it wraps the engine's store", ""},
 	{"supervisor/internal/...", "checkpoints supervisor", "for tests", ""},
 
@@ -82,7 +83,8 @@ var rooms = []room{
 		"commands use a service; which one, the program says", ""},
 	{"cmd/internal/request", "examples supervisor supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +
 		"supervisor/rules supervisor/telemetry supervisor/view cmd/internal/...", "it reads a command line, and starts nothing", ""},
-	{"cmd/internal/install", "supervisor supervisor/client supervisor/text supervisor/view cmd/internal/...",
+	{"cmd/internal/install", "supervisor supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
+		"cmd/internal/...",
 		"it puts files into their places", ""},
 	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions cmd/internal/terminal",
 		"the program that shows it gives the rest", ""},
@@ -92,6 +94,8 @@ var rooms = []room{
 	{"cmd/internal/serving", "supervisor/client cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
 		"it serves a page; the program says what is on it", ""},
 	{"cmd/internal/markup/...", "", "how pages are written, whatever is on them", ""},
+	{"cmd/claude-supervise-fleet/internal/worker", "supervisor/... cmd/... checkpoints/files",
+		"it drives claude-supervise on one machine, and sees to the snapshots", ""},
 	{"cmd/claude-supervise-fleet/internal/flow", "checkpoints supervisor supervisor/text supervisor/view " +
 		"cmd/claude-supervise-fleet/internal/seal", "a workflow is replayed: it decides, and does nothing itself",
 		"os/... net/... math/rand/... crypto/rand"},
@@ -166,7 +170,8 @@ func refused(f file, at room, name string) string {
 // the whole of it, and helpers of tests are for all.
 func freeInTests(file, of string) bool {
 	return strings.HasPrefix(file, "supervisor/") || strings.HasSuffix(of, "test") ||
-		file == "cmd/claude-supervise/completing_test.go" // fills a database, as only a supervisor does
+		file == "cmd/claude-supervise/completing_test.go" || // fills a database, as only a supervisor does
+		file == "cmd/internal/board/golden_test.go" // shows questions as the program that shows the board does
 }
 
 // longest finds the row that fits a package best.

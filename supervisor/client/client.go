@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/view"
@@ -258,5 +259,5 @@ func Unsaved(err error) bool { return checkpoints.Unsaved(err) }
 // ReplaceFile writes a person's file whole: whatever happens, it is afterwards the old one or the new one. Its folder
 // must exist. It does not follow a symlink at path; it replaces it.
 func ReplaceFile(path string, content []byte, mode fs.FileMode) error {
-	return checkpoints.ReplaceFile(path, content, mode)
+	return files.ReplaceFile(path, content, mode)
 }

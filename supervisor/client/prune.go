@@ -9,7 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/view"
+	"claude-supervise/supervisor/filedrop"
 )
 
 // A Pruned is a run that was forgotten, or was not.
@@ -94,7 +94,7 @@ func (c Client) forget(ctx context.Context, run string, dry bool) error {
 // takeDown removes what a supervisor that was killed at its end may have left of a run's question files. That it cannot
 // is no harm: an answer to one is taken by nobody.
 func (c Client) takeDown(run string) {
-	drop, err := view.OpenedFileDrop()
+	drop, err := filedrop.Standing()
 	if drop == nil || err != nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
 
@@ -113,7 +114,7 @@ func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan,
 		Run: s.Run.ID, Cwd: s.Run.Cwd, OnQuestion: s.Config.OnQuestion, NoNotify: s.Config.NoNotify,
 		Snapshots: s.Config.Snapshots, Worktrees: worktrees, Where: s.Config.Where,
 		Answered: slices.ContainsFunc(qs, func(q supervisor.Question) bool {
-			return q.State == checkpoints.QuestionAnswered || view.DroppedFor(&q)
+			return q.State == checkpoints.QuestionAnswered || filedrop.DroppedFor(&q)
 		}),
 	}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/view"
 )
 
 // ErrNoAgent means that there is no claude to start, or that what was named is none.
@@ -132,7 +132,7 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 		text = fmt.Sprintf("%s (%s)", version, path)
 	}
 	note("claude", err, text)
-	if folder, err := view.ClaudeFolder(os.Getenv); err == nil {
+	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
 		found = append(found, login(env, folder))
 	}
 
@@ -163,7 +163,7 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 	home, err := os.UserHomeDir()
 	note("home", err, home)
 	if cwd, err := os.Getwd(); err == nil {
-		if folder, err := view.ClaudeFolder(os.Getenv); err == nil {
+		if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
 			found = append(append(found, trustIn(cwd, folder)), settingsOf(cwd, folder)...)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // keepFileDrop opens the file drop and keeps it until stop is called, which waits for the last look. Where the folders
 // cannot be used the run goes on without them.
 func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
-	drop, err := read(&e.disk, func() (FileDrop, error) { return e.Machine.OpenFileDrop(e.news) })
+	drop, err := read(&e.disk, func() (FileDrop, error) { return e.Machine.OpenFileDrop(e.run, e.news) })
 	if err != nil {
 		e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress, Trouble: true,
 			Text: err.Error() + "; questions are answered in the other ways"})
@@ -27,7 +27,7 @@ func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var keeping sync.WaitGroup
-	keeping.Go(func() { drop.Keep(ctx) })
+	keeping.Go(func() { drop.Run(ctx) })
 	return func() {
 		cancel()
 		keeping.Wait()

@@ -7,17 +7,16 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
-// drop writes an answer where an agent's script looks for it. One that somebody else has put there yields: the database
-// goes before it.
+// drop writes an answer where an agent's script looks for it.
 func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 	group := e.state.Group(f.Question)
 	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
@@ -26,16 +25,9 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 			return result{event: supervisor.Dropped{Question: f.Question,
 				Problem: "the folder of answer files cannot be used"}}
 		}
-		err := e.fileDrop.Answer(id, answer)
-		if errors.Is(err, fs.ErrExist) {
-			if _, err = e.fileDrop.Unanswer(id); err == nil {
-				err = e.fileDrop.Answer(id, answer)
-			}
-		}
-		if err != nil {
+		if err := e.fileDrop.Put(id, answer); err != nil {
 			return result{event: supervisor.Dropped{Question: f.Question, Problem: err.Error()}}
 		}
-		e.fileDrop.See(id, supervisor.InLine(answer)) // perhaps in the place of another
 		return result{event: supervisor.Dropped{Question: f.Question}}
 	}
 }
@@ -73,7 +65,7 @@ func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 		return e.ownFile(ctx, asker, e.state.Live(asker).N, n.ID, asker)
 	}
 	for _, a := range e.state.AllAgents() {
-		if l := e.state.Live(a.ID); l != nil && e.Files.Printed(e.run, a.ID, n.ID) {
+		if l := e.state.Live(a.ID); l != nil && e.fileDrop.Printed(a.ID, n.ID) {
 			return e.ownFile(ctx, a.ID, l.N, n.ID, "")
 		}
 	}
@@ -90,7 +82,7 @@ func (e *engine) asker(id string) string {
 	if err != nil || f.Ours() || !e.works() {
 		return ""
 	}
-	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.Files.Askers(e.run, f) })
+	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.fileDrop.Askers(f) })
 	if err != nil {
 		e.log.Warn().Err(err).Str("id", id).Msg("who asks by a question file")
 	}
@@ -126,7 +118,7 @@ func (e *engine) tellUnowned(id string) {
 	if err != nil || f.Ours() || e.lies(id) { // one that is answered waits for nobody
 		return
 	}
-	q := supervisor.QuestionsIn(f)[0]
+	q := f.Asked()[0]
 	e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
 		Text: fmt.Sprintf("a script, perhaps of this run, asks by file: %s\n  %s",
 			text.FirstLine(q.Question), view.AnswerCommand(&supervisor.Question{ID: id}))})
@@ -196,7 +188,7 @@ func (e *engine) taken(ctx context.Context, waiting []*supervisor.Question) erro
 // names looks in what an agent says for the ids of question files that nobody owns yet.
 func (e *engine) names(ctx context.Context, c *child, said string) error {
 	for _, id := range slices.Sorted(maps.Keys(e.unowned)) {
-		if NamesID(said, id) {
+		if filedrop.NamesID(said, id) {
 			if err := e.ownFile(ctx, c.Agent, c.Launch, id, e.asker(id)); err != nil {
 				return err
 			}
@@ -228,11 +220,11 @@ func (e *engine) ownFile(ctx context.Context, agent string, launch int, id, aske
 }
 
 // fileFound is what a question file asks of an agent.
-func (e *engine) fileFound(agent string, launch int, f *checkpoints.QuestionFile) supervisor.FileFound {
-	sig := supervisor.WithFile(signals.Signal{
+func (e *engine) fileFound(agent string, launch int, f *filedrop.QuestionFile) supervisor.FileFound {
+	sig := f.Signal(signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: agent,
 		Fields: []signals.Field{{Name: "question_id", Value: f.ID}},
-	}, f)
+	})
 	kind, qs := supervisor.ParseQuestions(sig)
 	return supervisor.FileFound{Agent: agent, Launch: launch,
 		Named: supervisor.Named{Signal: sig, Naming: e.naming(agent, kind, qs, "")}}
@@ -241,7 +233,7 @@ func (e *engine) fileFound(agent string, launch int, f *checkpoints.QuestionFile
 // lostFiles finds the question files that nobody owns and in which the script of an earlier process of the agent has
 // asked the same: it ended before it was known whose they are. A file is taken for one only if it was written while
 // such a process lived, and no other process than the agent's asks that.
-func (e *engine) lostFiles(again supervisor.FileFound, f *checkpoints.QuestionFile) []supervisor.FileFound {
+func (e *engine) lostFiles(again supervisor.FileFound, f *filedrop.QuestionFile) []supervisor.FileFound {
 	var lost []supervisor.FileFound
 	for _, id := range slices.Sorted(maps.Keys(e.unowned)) {
 		before, err := e.questionFile(id)
@@ -261,8 +253,8 @@ func (e *engine) lostFiles(again supervisor.FileFound, f *checkpoints.QuestionFi
 }
 
 // othersAsk reports whether a process that is not the agent's may have put a question file there.
-func (e *engine) othersAsk(agent string, f *checkpoints.QuestionFile) bool {
-	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.Files.Askers(e.run, f) })
+func (e *engine) othersAsk(agent string, f *filedrop.QuestionFile) bool {
+	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.fileDrop.Askers(f) })
 	return err != nil || slices.ContainsFunc(found, func(a supervisor.Asker) bool {
 		return a.Asks && (a.Run != e.run || a.Agent != agent)
 	})
@@ -281,11 +273,11 @@ func (e *engine) answers(found supervisor.FileFound, line string) string {
 }
 
 // questionFile reads a question file by its id.
-func (e *engine) questionFile(id string) (*checkpoints.QuestionFile, error) {
+func (e *engine) questionFile(id string) (*filedrop.QuestionFile, error) {
 	if e.fileDrop == nil {
 		return nil, errors.New("the folder of question files cannot be used")
 	}
-	return read(&e.disk, func() (*checkpoints.QuestionFile, error) { return e.fileDrop.Question(id) })
+	return read(&e.disk, func() (*filedrop.QuestionFile, error) { return e.fileDrop.Question(id) })
 }
 
 // escalated reports whether an id is that of a question file which some agent's script has put there: one that lies
@@ -295,31 +287,8 @@ func (e *engine) escalated(id string) bool {
 	switch {
 	case err == nil:
 		return !f.Ours()
-	case errors.Is(err, checkpoints.ErrBadQuestionFile):
+	case errors.Is(err, filedrop.ErrBadQuestionFile):
 		return true
 	}
 	return e.fileDrop != nil && e.fileDrop.Knows(id)
-}
-
-// NamesID reports whether a text names an id, and not one that it is part of.
-func NamesID(text, id string) bool {
-	for {
-		before, after, found := strings.Cut(text, id)
-		if !found {
-			return false
-		}
-		if !endsInID(before) && !beginsInID(after) {
-			return true
-		}
-		text = after
-	}
-}
-
-func endsInID(s string) bool { return s != "" && isIDByte(s[len(s)-1]) }
-
-// beginsInID leaves out a dot: an id is named at the end of a sentence too, and before .txt.
-func beginsInID(s string) bool { return s != "" && isIDByte(s[0]) && s[0] != '.' }
-
-func isIDByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

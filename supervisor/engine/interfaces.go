@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 )
 
 // The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation
@@ -65,13 +66,19 @@ type FileDrop interface {
 	Set(all []*supervisor.Question)
 
 	Knows(id string) bool                         // whether a saved question stands in a file of an agent's script
-	See(id, answer string)                        // takes note of an answer in the file of a script; "" of none
 	Saw(id string) (answer string, seen bool)     // the answer that was seen there last
 	Awaited(open []*supervisor.Question) []string // the ids under which an answer to open questions may lie
-	Question(id string) (*checkpoints.QuestionFile, error)
+	Question(id string) (*filedrop.QuestionFile, error)
 	Answered(id string) bool
-	Answer(id, answer string) error // fs.ErrExist where an answer lies there
-	Unanswer(id string) (taken bool, err error)
+
+	// Put writes an answer where a script looks for it, in the place of one that somebody else has put there.
+	Put(id, answer string) error
+
+	// Askers returns the agents, of any run, whose processes may have put a question file there.
+	Askers(f *filedrop.QuestionFile) ([]supervisor.Asker, error)
+
+	// Printed reports whether the newest part of an agent's log names an id.
+	Printed(agent, id string) bool
 
 	// TakeLying takes the answers that lie there already, before it is decided what their questions wait for.
 	TakeLying(ctx context.Context, all []*supervisor.Question)
@@ -79,8 +86,8 @@ type FileDrop interface {
 	// Loosen says whether the folders are looked at every second only, without the kernel (watches). It does not block.
 	Loosen(loose bool)
 
-	// Keep keeps the folders until ctx ends, and then looks at them for the last time.
-	Keep(ctx context.Context)
+	// Run keeps the folders until ctx ends, and then looks at them for the last time.
+	Run(ctx context.Context)
 }
 
 // A Waker says that the inbox ought to be looked at.
@@ -103,12 +110,6 @@ type Files interface {
 
 	// Keep copies the checkpoint that an agent names into the run's folder, under a name of its own.
 	Keep(s supervisor.State, agent, path, name string) (*checkpoints.Checkpoint, error)
-
-	// Askers gives the agents, of any run, whose processes may have put a question file there.
-	Askers(run string, f *checkpoints.QuestionFile) ([]supervisor.Asker, error)
-
-	// Printed reports whether the newest part of an agent's log names an id.
-	Printed(run, agent, id string) bool
 }
 
 // A Machine is the rest of what a supervisor needs of the machine.
@@ -125,7 +126,7 @@ type Machine interface {
 
 	// OpenFileDrop opens the folders of question files; nil where there are none. What is seen there of files that are not
 	// ours goes to news.
-	OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error)
+	OpenFileDrop(run string, news chan<- supervisor.FileEvent) (FileDrop, error)
 
 	// WatchMemory calls short whenever memory is short, until ctx ends or the kernel says nothing of it; ShortOfMemory
 	// looks once.

@@ -168,7 +168,7 @@ func (e *engine) fromFile(s signals.Signal) signals.Signal {
 		}}
 		return s
 	}
-	return supervisor.WithFile(s, f)
+	return f.Signal(s)
 }
 
 // keep keeps a copy of the checkpoint that a signal names, and reads it; nil if it names none, or none that can be

@@ -20,7 +20,7 @@ type slowMachine struct {
 	drop chan<- engine.FileDrop
 }
 
-func (m slowMachine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.FileDrop, error) {
+func (m slowMachine) OpenFileDrop(run string, news chan<- supervisor.FileEvent) (engine.FileDrop, error) {
 	seen := make(chan supervisor.FileEvent)
 	go func() {
 		for f := range seen {
@@ -29,7 +29,7 @@ func (m slowMachine) OpenFileDrop(news chan<- supervisor.FileEvent) (engine.File
 			}
 		}
 	}()
-	drop, err := m.Machine.OpenFileDrop(seen)
+	drop, err := m.Machine.OpenFileDrop(run, seen)
 	slow := &slowDrop{FileDrop: drop}
 	m.drop <- slow
 	return slow, err

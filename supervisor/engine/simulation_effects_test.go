@@ -239,20 +239,3 @@ func (e *simEngine) Locate(path, _ string) string { return path }
 func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints.Checkpoint, error) {
 	return nil, fmt.Errorf("no such file")
 }
-
-// Askers gives the agents whose scripts wait for their answer files.
-func (e *simEngine) Askers(run string, f *checkpoints.QuestionFile) (found []supervisor.Asker, err error) {
-	defer e.w.enter()()
-	for _, p := range e.w.processes {
-		if p.script != nil && !p.dead {
-			found = append(found, supervisor.Asker{Run: run, Agent: p.agent, Asks: p.script.id == f.ID})
-		}
-	}
-	return found, nil
-}
-
-// Printed reports whether an agent has named a question file. A command prints nothing of it.
-func (e *simEngine) Printed(_, agent, id string) bool {
-	defer e.w.enter()()
-	return e.w.folders.askers[id] == agent && !(e.w.startsOver() && !e.real.state.Abilities().TakesInput)
-}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 )
 
 // A simFolders is the folders of question and answer files, and the syncer of the run that is supervised. The files
@@ -125,19 +127,14 @@ type simDrop struct {
 }
 
 // OpenFileDrop opens the folders.
-func (e *simEngine) OpenFileDrop(news chan<- supervisor.FileEvent) (FileDrop, error) {
+func (e *simEngine) OpenFileDrop(_ string, news chan<- supervisor.FileEvent) (FileDrop, error) {
 	defer e.w.enter()()
 	e.w.folders.to = news
 	return simDrop{e, e.w.folders}, nil
 }
 
 func (d simDrop) Set([]*supervisor.Question) {}
-func (d simDrop) Keep(ctx context.Context)   { <-ctx.Done() }
-
-func (d simDrop) See(id, answer string) {
-	defer d.w.enter()()
-	d.seen["answer "+id] = answer
-}
+func (d simDrop) Run(ctx context.Context)    { <-ctx.Done() }
 
 func (d simDrop) Saw(id string) (string, bool) {
 	defer d.w.enter()()
@@ -190,17 +187,30 @@ func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 }
 
 // Question reads a question file of a script.
-func (d simDrop) Question(id string) (*checkpoints.QuestionFile, error) {
+func (d simDrop) Question(id string) (*filedrop.QuestionFile, error) {
 	defer d.w.enter()()
 	text, there := d.pending[id]
 	if !there {
 		return nil, fs.ErrNotExist
 	}
-	return &checkpoints.QuestionFile{ID: id, Question: text, WrittenAt: d.written[id]}, nil
+	return &filedrop.QuestionFile{ID: id, Question: text, WrittenAt: d.written[id]}, nil
 }
 
-// Answer writes an answer for a script.
-func (d simDrop) Answer(id, answer string) (err error) {
+// Put writes an answer for a script.
+func (d simDrop) Put(id, answer string) error {
+	err := d.answer(id, answer)
+	if errors.Is(err, fs.ErrExist) {
+		d.e.waits("drop "+id, func() { delete(d.answers, id) })
+		err = d.answer(id, answer)
+	}
+	if err == nil {
+		defer d.w.enter()()
+		d.seen["answer "+id] = supervisor.InLine(answer)
+	}
+	return err
+}
+
+func (d simDrop) answer(id, answer string) (err error) {
 	d.e.waits("drop "+id, func() {
 		if _, there := d.answers[id]; there {
 			err = fs.ErrExist
@@ -211,13 +221,21 @@ func (d simDrop) Answer(id, answer string) (err error) {
 	return err
 }
 
-// Unanswer takes an answer away that somebody else has put there.
-func (d simDrop) Unanswer(id string) (taken bool, err error) {
-	d.e.waits("drop "+id, func() {
-		_, taken = d.answers[id]
-		delete(d.answers, id)
-	})
-	return taken, nil
+// Askers gives the agents whose scripts wait for their answer files.
+func (d simDrop) Askers(f *filedrop.QuestionFile) (found []supervisor.Asker, err error) {
+	defer d.w.enter()()
+	for _, p := range d.w.processes {
+		if p.script != nil && !p.dead {
+			found = append(found, supervisor.Asker{Run: d.e.real.run, Agent: p.agent, Asks: p.script.id == f.ID})
+		}
+	}
+	return found, nil
+}
+
+// Printed reports whether an agent has named a question file. A command prints nothing of it.
+func (d simDrop) Printed(agent, id string) bool {
+	defer d.w.enter()()
+	return d.askers[id] == agent && !(d.w.startsOver() && !d.e.real.state.Abilities().TakesInput)
 }
 
 // ran counts how often a command was begun.

@@ -12,7 +12,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -28,12 +27,12 @@ func TestAQuestionThatIsAnsweredMeanwhileIsClosedWithAllOfItsAnswer(t *testing.T
 	answered.State, answered.Answer, answered.AnsweredAt = checkpoints.QuestionDelivered, "oauth", &at
 	answered.AnsweredBy = supervisor.ByFile
 
-	var k *Syncer
-	k, err := Open(home, client.Client{}, zerolog.Nop(), make(chan supervisor.FileEvent, 10),
-		func(context.Context, *supervisor.Question) string {
+	var k *FileDrop
+	k, err := New(Config{Folder: home, Log: zerolog.Nop(), News: make(chan supervisor.FileEvent, 10),
+		Checkpoint: func(context.Context, *supervisor.Question) string {
 			k.Set([]*supervisor.Question{posted, &answered})
 			return ""
-		})
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

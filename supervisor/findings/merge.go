@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/text"
 )
@@ -185,13 +186,13 @@ func (k merging) file(root *os.Root, name string, room *int64) (checkpoints.Merg
 		return m, err
 	}
 	defer func() { _ = in.Close() }() // only read
-	out, err := checkpoints.Replace(m.Merged)
+	out, err := files.Replace(m.Merged)
 	if err != nil {
 		return m, err
 	}
 	defer out.Drop()
 	broken := filepath.Join(k.to, name+".broken")
-	aside, err := checkpoints.Replace(broken)
+	aside, err := files.Replace(broken)
 	if err != nil {
 		return m, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
@@ -72,10 +73,10 @@ func TestStepsAreThoseThatTheAgentHasTold(t *testing.T) {
 func TestTheAnswerStandsInTheCheckpointOfTheNextLaunch(t *testing.T) {
 	m := Machine{Dirs: checkpoints.Dirs{State: t.TempDir()}}
 	path := m.Dirs.CheckpointFile("r-1", "a-1")
-	if err := checkpoints.MakePrivate(m.Dirs.State + "/runs"); err != nil {
+	if err := files.MakePrivate(m.Dirs.State + "/runs"); err != nil {
 		t.Fatal(err)
 	}
-	if err := checkpoints.MakePrivate(filepath.Dir(path)); err != nil {
+	if err := files.MakePrivate(filepath.Dir(path)); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)

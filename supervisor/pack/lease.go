@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"claude-supervise/checkpoints/files"
 
-	"claude-supervise/checkpoints"
+	"golang.org/x/sys/unix"
 )
 
 // Whoever starts a supervisor on one of several machines can bound by time how long it may go on: a file `lease` in the
@@ -48,7 +48,7 @@ func Lease(dir, run string, until time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return checkpoints.ReplaceFile(filepath.Join(folder, leaseName), doc, 0o600)
+	return files.ReplaceFile(filepath.Join(folder, leaseName), doc, 0o600)
 }
 
 // LeaseClock is the time since the machine was booted.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/text"
@@ -26,7 +27,7 @@ type LiveSnapshot struct {
 
 // LiveFile is Live into the file at an absolute path, which is there whole or not at all.
 func LiveFile(ctx context.Context, c client.Client, run string, now bool, by, path string) (LiveSnapshot, error) {
-	to, err := checkpoints.Replace(path) // that it can be is known before the run is asked
+	to, err := files.Replace(path) // that it can be is known before the run is asked
 	if err != nil {
 		return LiveSnapshot{}, fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
 	}

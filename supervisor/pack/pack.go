@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
@@ -94,7 +95,7 @@ func Write(ctx context.Context, c client.Client, id string, w io.Writer, opt Pac
 
 // WriteFile is Pack into the file at an absolute path, which is there whole or not at all, and not part of the work.
 func WriteFile(ctx context.Context, c client.Client, id, path string, opt PackOptions) (PackedRun, error) {
-	file, err := checkpoints.Replace(path)
+	file, err := files.Replace(path)
 	if err != nil {
 		return PackedRun{}, fmt.Errorf("the pack file cannot be written: %w; nothing was packed", err)
 	}

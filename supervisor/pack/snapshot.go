@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
 )
@@ -327,7 +328,7 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 		m.Number = all[len(all)-1].number + 1
 	}
 	name := fmt.Sprintf("%06d.tar.gz", m.Number)
-	file, err := checkpoints.Replace(filepath.Join(t.Folder.path, name))
+	file, err := files.Replace(filepath.Join(t.Folder.path, name))
 	if err != nil {
 		return 0, err
 	}
@@ -387,7 +388,7 @@ func (t *Taker) restsOn(name string) string {
 
 // writeAsked writes a whole snapshot into a file.
 func (t *Taker) writeAsked(ctx context.Context, got capturedRun, path string) error {
-	file, err := checkpoints.Replace(path)
+	file, err := files.Replace(path)
 	if err != nil {
 		return err
 	}

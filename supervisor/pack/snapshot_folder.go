@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/view"
 )
 
 // The snapshots of a run lie in a folder of its own, below one that the person names:
@@ -65,13 +65,12 @@ type Folder struct {
 	path    string // DIR/RUN
 	run     string
 	holder  string
-	changed chan struct{}
-	stop    func() // ends the watch; nil: nothing is watched
+	watched *files.Watch // nil: nothing is
 }
 
 // FolderOf gives the folder of a run's snapshots below dir, an absolute path. It looks at nothing.
 func FolderOf(dir, run string) *Folder {
-	return &Folder{path: filepath.Join(dir, run), run: run, holder: rand.Text(), changed: make(chan struct{}, 1)}
+	return &Folder{path: filepath.Join(dir, run), run: run, holder: rand.Text()}
 }
 
 // Path is the folder's.
@@ -197,20 +196,25 @@ func (f *Folder) over(now Epoch) error {
 }
 
 // Changed has a value when the kernel has told of a change in the folder.
-func (f *Folder) Changed() <-chan struct{} { return f.changed }
+func (f *Folder) Changed() <-chan struct{} {
+	if f.watched == nil {
+		return nil
+	}
+	return f.watched.C
+}
 
 // watch has the kernel tell of changes. Where it cannot, Check is asked once a minute all the same.
 func (f *Folder) watch() {
 	ours := func(name string) bool { return name == epochName || name == leaseName }
-	if stop, err := view.WatchFolder(f.path, f.changed, ours); err == nil {
-		f.stop = stop
+	if watched, err := files.NewWatch(ours, f.path); err == nil {
+		f.watched = watched
 	}
 }
 
 // Close ends the watch.
 func (f *Folder) Close() {
-	if f.stop != nil {
-		f.stop()
+	if f.watched != nil {
+		f.watched.Close()
 	}
 }
 
@@ -266,7 +270,7 @@ func (f *Folder) raise(epoch int) error {
 	if err != nil {
 		return err
 	}
-	return checkpoints.ReplaceFile(filepath.Join(f.path, epochName), append(doc, '\n'), 0o600)
+	return files.ReplaceFile(filepath.Join(f.path, epochName), append(doc, '\n'), 0o600)
 }
 
 // locked does something while no other process changes the folder, which is made where it is not there.
@@ -368,7 +372,7 @@ func (f *Folder) clear(ctx context.Context) error {
 
 // put gives a snapshot that is written its name, if this supervisor still holds the run, and removes the oldest ones,
 // so that keep are left and what those rest on. rests gives what a snapshot rests on, by name; "" if on none.
-func (f *Folder) put(ctx context.Context, file *checkpoints.Replacement, keep int,
+func (f *Folder) put(ctx context.Context, file *files.Replacement, keep int,
 	rests func(name string) string) error {
 	if err := file.Sync(); err != nil { // before the lock, for it may take long
 		return err

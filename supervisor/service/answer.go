@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
@@ -102,7 +103,7 @@ const program = "claude-supervise"
 func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, a Answer) error {
 	var err error
 	if q.Run == "" {
-		err = c.AnswerFile(q, value, a.By, a.Change)
+		err = filedrop.Put(q, value, a.By, a.Change)
 	} else {
 		err = c.Answer(ctx, q.ID, client.Answer{
 			Text: value, Skip: a.Skip, Decline: a.Decline != nil, Change: a.Change, AllLike: a.AllLike, By: a.By,

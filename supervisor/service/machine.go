@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
 
@@ -183,7 +184,7 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 		if err != nil {
 			return nil, err
 		}
-		byFile, problems, err := r.FileQuestions(ctx)
+		byFile, problems, err := filedrop.Unowned(ctx, r.Store)
 		for _, q := range byFile {
 			open = append(open, view.View(q))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
@@ -34,7 +35,7 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 		return nil, "", 0, err
 	}
 	if len(args) > 0 {
-		q, err := view.FileQuestion(ctx, c.Store, args[0])
+		q, err := filedrop.Named(ctx, c.Store, args[0])
 		switch {
 		case err == nil && len(open) == 1 && open[0].ID != q.ID && offered(open[0], args[0]):
 			return nil, "", 0,
@@ -56,7 +57,7 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 		named, args = NamedByRun, args[1:]
 	} else {
 		named = NamedByNone
-		byFile, _, err := c.Reader().FileQuestions(ctx)
+		byFile, _, err := filedrop.Unowned(ctx, c.Store)
 		if err != nil && len(open) == 0 {
 			return nil, "", 0, err
 		}

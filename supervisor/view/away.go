@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -66,7 +67,7 @@ func (r Reader) Away(ctx context.Context, since time.Time) (Away, error) {
 	if err != nil {
 		return Away{}, err
 	}
-	byFile, _, _ := r.FileQuestions(ctx) // that they cannot be read, others say
+	byFile, _, _ := filedrop.Unowned(ctx, r.Store) // that they cannot be read, others say
 	for _, q := range byFile {
 		open = append(open, View(q))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 )
 
@@ -67,11 +68,12 @@ func (r Reader) follow(ctx context.Context,
 func (r Reader) followBeside(ctx context.Context, besides <-chan struct{}, gone func(error) error,
 	see func(context.Context, Reader) (runs []RunView, more bool, err error)) error {
 	database := filepath.Base(r.Dirs.Database())
-	changes, err := newWatch(r.Dirs.State, func(name string) bool { return name == database || name == database+"-wal" })
+	saved := func(name string) bool { return name == database || name == database+"-wal" }
+	changes, err := files.NewWatch(saved, r.Dirs.State)
 	if err != nil {
 		return err
 	}
-	defer changes.close()
+	defer changes.Close()
 	f := newFollowing(r.Dirs)
 	defer f.waits.Wait()
 	waiting, cancel := context.WithCancel(ctx)
@@ -99,7 +101,7 @@ func (r Reader) followBeside(ctx context.Context, besides <-chan struct{}, gone 
 		took := time.Since(began)
 		pause := time.After(max(rest-took, took)) // reading takes at most half of the time
 		select {
-		case <-changes.changed:
+		case <-changes.C:
 			f.awaitWriters(ctx)
 		case <-besides:
 		case <-f.turn:

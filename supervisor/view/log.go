@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
@@ -105,14 +106,14 @@ func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []Remark) (said
 // in the file then.
 func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []byte) error) error {
 	name := filepath.Base(l.path())
-	grown, err := newWatch(filepath.Dir(l.path()), func(changed string) bool { return changed == name })
+	grown, err := files.NewWatch(func(changed string) bool { return changed == name }, filepath.Dir(l.path()))
 	if err != nil {
 		return err
 	}
-	defer grown.close()
+	defer grown.Close()
 	file := tail{path: l.path(), from: l.from}
 	defer file.close()
-	err = KeepingUp{}.until(ctx, over, grown.changed, func() error { return file.each(each) })
+	err = KeepingUp{}.until(ctx, over, grown.C, func() error { return file.each(each) })
 	if err != nil {
 		return err
 	}

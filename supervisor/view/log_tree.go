@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 )
 
@@ -97,11 +98,12 @@ func (l RunLog) Each(ctx context.Context, each func(LogLine) error) error {
 // ends, whose cause is then the error. A line is given once its newline is written, and what is there of the last one
 // at the end.
 func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, error) {
-	grown, err := newWatch(l.reader.Dirs.RunDir(l.Run), func(name string) bool { return filepath.Ext(name) == logSuffix })
+	isLog := func(name string) bool { return filepath.Ext(name) == logSuffix }
+	grown, err := files.NewWatch(isLog, l.reader.Dirs.RunDir(l.Run))
 	if err != nil {
 		return RunView{}, err
 	}
-	defer grown.close()
+	defer grown.Close()
 	threads := newThreads(l)
 	defer threads.close()
 	var end RunView
@@ -120,7 +122,7 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 			if end, err = now.Run(ctx, l.Run); err != nil {
 				return nil, false, err
 			}
-			notify(grown.changed) // there may be an answer
+			grown.Notify() // there may be an answer
 			return []RunView{end}, Awaited{Node: awaited, View: end}.goesOn(), nil
 		})
 	})
@@ -131,7 +133,7 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 			}
 			return threads.drain(ctx, part, each)
 		}
-		err := l.KeepingUp.until(ctx, over, grown.changed, func() error { return look((*tail).each) })
+		err := l.KeepingUp.until(ctx, over, grown.C, func() error { return look((*tail).each) })
 		if err != nil {
 			return err
 		}

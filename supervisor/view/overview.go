@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 )
 
 // An Overview is what a person has before them: everything that goes on, and all that waits for an answer.
@@ -58,13 +59,12 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 // forwardFileChanges passes on what comes by look, and each change of the folders of question files, until ctx ends.
 // What the kernel does not tell of those is found at the look of each minute.
 func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
-	var watches []*watch
-	var changes [2]<-chan struct{}
-	if folder, err := ClaudeFolder(os.Getenv); err == nil {
-		for i, below := range [2]string{filepath.Join("questions", "pending"), "answers"} {
-			if w, err := newWatch(filepath.Join(folder, below), func(string) bool { return true }); err == nil {
-				watches, changes[i] = append(watches, w), w.changed
-			}
+	var changes *files.Watch // nil: the kernel does not tell
+	var changed <-chan struct{}
+	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
+		changes, err = files.NewWatch(func(string) bool { return true }, filedrop.Watched(folder)...)
+		if err == nil {
+			changed = changes.C
 		}
 	}
 	var passing sync.WaitGroup
@@ -72,18 +72,20 @@ func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<
 		for {
 			select {
 			case <-look:
-			case <-changes[0]:
-			case <-changes[1]:
+			case <-changed:
 			case <-ctx.Done():
 				return
 			}
-			notify(besides)
+			select {
+			case besides <- struct{}{}:
+			default: // a value that has not been received yet says it all
+			}
 		}
 	})
 	return func() {
 		passing.Wait()
-		for _, w := range watches {
-			w.close()
+		if changed != nil {
+			changes.Close()
 		}
 	}
 }
@@ -94,7 +96,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoin
 	if o.Runs, o.Questions, err = r.goingOn(ctx, memory); err != nil {
 		return o, err
 	}
-	byFile, problems, err := r.FileQuestions(ctx)
+	byFile, problems, err := filedrop.Unowned(ctx, r.Store)
 	if o.Problems = problems; err != nil { // it keeps no question of a run from being seen
 		o.Problems = append(o.Problems, "questions by file cannot be read: "+err.Error())
 	}
@@ -151,16 +153,10 @@ func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error
 		}
 	}
 	q.State = checkpoints.QuestionWithdrawn
-	if q.Run == "" && answeredByFile(q.ID) {
+	if q.Run == "" && filedrop.Lies(q.ID) {
 		q.State = checkpoints.QuestionAnswered
 	}
 	return q, nil
-}
-
-// answeredByFile reports whether an answer file lies there for a script's question.
-func answeredByFile(id string) bool {
-	drop, err := OpenedFileDrop()
-	return err == nil && drop != nil && drop.Answered(id)
 }
 
 // byUrgency orders the questions as a person should take them.
@@ -186,7 +182,7 @@ func FindQuestion(ctx context.Context, store *checkpoints.Store, id string) (*su
 	case !NoSuchID(err):
 		return nil, err
 	}
-	if q, wrong := FileQuestion(ctx, store, id); wrong == nil { // a file may be called anything
+	if q, wrong := filedrop.Named(ctx, store, id); wrong == nil { // a file may be called anything
 		return q, nil
 	}
 	return nil, err
@@ -200,7 +196,7 @@ func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, erro
 	}
 	v := View(q)
 	if v.Run == "" {
-		if answeredByFile(v.ID) {
+		if filedrop.Lies(v.ID) {
 			v.State = checkpoints.QuestionAnswered
 		}
 		return v, nil

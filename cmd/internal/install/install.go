@@ -15,7 +15,7 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/view"
+	"claude-supervise/supervisor/filedrop"
 )
 
 // Flags say what Install does.
@@ -272,7 +272,7 @@ func homeFolder() (string, error) {
 func initPlace(user bool) (place, error) {
 	home, err := homeFolder()
 	if user {
-		folder, err := view.ClaudeFolder(os.Getenv)
+		folder, err := filedrop.ClaudeFolder(os.Getenv)
 		if err != nil {
 			return place{}, err
 		}

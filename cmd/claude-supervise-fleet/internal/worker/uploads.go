@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"claude-supervise/checkpoints/files"
 )
 
 // uploadAgain is how long to wait before the blob store is tried again.
@@ -22,14 +22,11 @@ func (h *held) uploads(ctx context.Context, last <-chan struct{}, changed func()
 	if err := os.MkdirAll(h.snapshotsOf(), 0o700); err != nil {
 		return err
 	}
-	w, err := fsnotify.NewWatcher()
+	w, err := files.NewWatch(func(string) bool { return true }, h.snapshotsOf())
 	if err != nil {
 		return fmt.Errorf("the snapshots cannot be watched: %w", err)
 	}
-	defer func() { _ = w.Close() }() // only watched
-	if err := w.Add(h.snapshotsOf()); err != nil {
-		return fmt.Errorf("the snapshots cannot be watched: %w", err)
-	}
+	defer w.Close()
 	if h.uploaded == nil {
 		h.uploaded = map[string]bool{}
 	}
@@ -51,9 +48,7 @@ func (h *held) uploads(ctx context.Context, last <-chan struct{}, changed func()
 			return nil
 		}
 		select {
-		case <-w.Events:
-		case err := <-w.Errors: // what was missed is seen now
-			h.Log.Warn("the snapshots are not watched well", "run", h.Task.Run, "error", err)
+		case <-w.C:
 		case <-again:
 		case <-last:
 			ending, last = true, nil
