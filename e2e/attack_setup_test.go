@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/machine"
+	"claude-supervise/e2e/machinetest"
 	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/e2e/sample"
 	"claude-supervise/procs"
@@ -178,10 +179,7 @@ func (w *world) administered(name, doc string) {
 		unshare = append(unshare, "--map-root-user")
 	}
 	if out, err := exec.Command(unshare[0], append(unshare[1:], "true")...).CombinedOutput(); err != nil {
-		if os.Getenv("CI") != "" {
-			w.t.Fatalf("no mounts of its own: %v\n%s", err, out)
-		}
-		w.t.Skipf("it needs mounts of its own: %v", err)
+		machinetest.Lacks(w.t, "no mounts of its own: %v\n%s", err, out)
 	}
 	dir := w.t.TempDir()
 	w.put(filepath.Join(dir, name), doc)

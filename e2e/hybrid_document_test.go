@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"claude-supervise/e2e/machinetest"
 )
 
 // document is a script of the hybrid document.
@@ -40,10 +42,7 @@ func newHybrid(t *testing.T, sleeps int, notifies string) *hybrid {
 	t.Helper()
 	jq, err := exec.LookPath("jq")
 	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the document's scripts need it: %v", err)
-		}
-		t.Skipf("the document's scripts need it: %v", err)
+		machinetest.Lacks(t, "the document's scripts need it: %v", err)
 	}
 	h := &hybrid{world: newWorld(t), dir: t.TempDir(), slow: os.Getenv("CLAUDE_SUPERVISE_TEST_SLEEP") == "real"}
 	h.workflow = fmt.Sprintf("%d%d", os.Getpid(), time.Now().UnixNano())

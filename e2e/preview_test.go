@@ -119,7 +119,7 @@ func TestACallIsAskedAboutByWhatItDoesInAllPlaces(t *testing.T) {
 	path, err := filepath.Abs(filepath.Join("testdata", "permission", "named.yaml"))
 	noError(t, err)
 	if !cli.ReleaseOf(cli.InstalledRelease(claude.Program(t))).Receipts {
-		t.Skip("this release has no Monitor and no Workflow, which came with 2.1.329") // e2e/claude plays all it has
+		t.Skip("this release has no Monitor and no Workflow, which came with 2.1.329") // in CI, too: e2e/claude plays all it has
 	}
 	w := newWorld(t).real(load(t, path), nil)
 	run := w.starts(w.notifies()...)

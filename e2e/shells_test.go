@@ -37,7 +37,7 @@ func (w *world) sitIn(sh shell, loads string) *screen {
 		if os.Getenv("CLAUDE_SUPERVISE_TEST_SHELLS") != "" || sh.name == "bash" {
 			w.t.Fatal(err)
 		}
-		w.t.Skip("make attacks installs it: ", err)
+		w.t.Skip("make attacks installs it: ", err) // in CI, too, by make test
 	}
 	cmd := exec.Command(sh.start[0], sh.start[1:]...)
 	cmd.Dir, cmd.Env = w.Cwd, append(slices.Clone(w.Env), "PS1=ready> ", "XDG_CONFIG_HOME="+w.Home)

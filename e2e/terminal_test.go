@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/e2e/machinetest"
+
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -25,10 +27,7 @@ type pane struct {
 func (w *world) sitInTmux() *pane {
 	w.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") != "" {
-			w.t.Fatal("tmux shows what is on the screen: ", err)
-		}
-		w.t.Skip("tmux shows what is on the screen: ", err)
+		machinetest.Lacks(w.t, "tmux shows what is on the screen: %v", err)
 	}
 	dir, err := os.MkdirTemp("", "tmux") // the path of a socket may have some hundred bytes only
 	noError(w.t, err)

@@ -59,7 +59,7 @@ func TestAScriptThatIsOnlySourcedIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if runtime.GOOS != "linux" && strings.Contains(name, "folder") {
-				t.Skip("this system does not tell in which folder a process is")
+				t.Skip("this system does not tell in which folder a process is") // in CI, too
 			}
 			folder := t.TempDir()
 			word := "the word of " + folder

@@ -8,6 +8,8 @@ package claude
 import (
 	"os"
 	"testing"
+
+	"claude-supervise/e2e/machinetest"
 )
 
 // Variable names the environment variable that holds the program's path.
@@ -23,10 +25,7 @@ func installed(t testing.TB, variable string) string {
 	t.Helper()
 	path := os.Getenv(variable)
 	if path == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not set: run the tests by make test", variable)
-		}
-		t.Skipf("%s is not set: make test sets it", variable)
+		machinetest.Lacks(t, "%s is not set: run the tests by make test", variable)
 	}
 	return path
 }

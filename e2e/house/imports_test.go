@@ -83,6 +83,7 @@ var rooms = []room{
 		"commands use a service; which one, the program says", ""},
 	{"cmd/internal/request", "examples supervisor supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +
 		"supervisor/rules supervisor/telemetry supervisor/view cmd/internal/...", "it reads a command line, and starts nothing", ""},
+	{"cmd/internal/manual", "cmd/internal/... e2e/machinetest", "the tests of both programs read man pages by it", ""},
 	{"cmd/internal/install", "supervisor supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
 		"cmd/internal/...",
 		"it puts files into their places", ""},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/e2e/machinetest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -31,10 +32,7 @@ func bash(t *testing.T, d *Folders, script string, more ...string) *exec.Cmd {
 	t.Helper()
 	for _, tool := range []string{"bash", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatalf("the document's scripts need it: %v", err)
-			}
-			t.Skipf("the document's scripts need it: %v", err)
+			machinetest.Lacks(t, "the document's scripts need it: %v", err)
 		}
 	}
 	env := filepath.Join(t.TempDir(), "prelude")

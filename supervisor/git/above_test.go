@@ -6,13 +6,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"claude-supervise/e2e/machinetest"
 )
 
 // Anybody can put a .git into a folder like /tmp, above the work of others: an empty one is no repository, and that of
 // somebody else is not theirs. What is of the folder's own counts, as a link to it does.
 func TestADotGitOfAnybodyAboveIsNoRepository(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		machinetest.Lacks(t, "git: %v", err)
 	}
 	for name, c := range map[string]struct {
 		dotGit   func(t *testing.T, above string)
@@ -31,7 +33,7 @@ func TestADotGitOfAnybodyAboveIsNoRepository(t *testing.T) {
 			c.dotGit(t, above)
 			if c.owner != 0 {
 				if os.Geteuid() != 0 {
-					t.Skip("only root can give a file to somebody else")
+					machinetest.Lacks(t, "only root can give a file to somebody else")
 				}
 				if err := os.Lchown(filepath.Join(above, ".git"), c.owner, c.owner); err != nil {
 					t.Fatal(err)

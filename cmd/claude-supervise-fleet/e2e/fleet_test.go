@@ -24,6 +24,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/devkey"
 	"claude-supervise/e2e/machine"
+	"claude-supervise/e2e/machinetest"
 	"claude-supervise/supervisor"
 )
 
@@ -52,10 +53,7 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	programs := os.Getenv("CLAUDE_SUPERVISE_TEST_PROGRAMS")
 	if programs == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("$CLAUDE_SUPERVISE_TEST_PROGRAMS is not set (make fleet)")
-		}
-		t.Skip("$CLAUDE_SUPERVISE_TEST_PROGRAMS names no folder with both programs (make fleet)")
+		machinetest.Lacks(t, "$CLAUDE_SUPERVISE_TEST_PROGRAMS is not set (make fleet)")
 	}
 	home := t.TempDir()
 	s := &site{t: t, programs: programs, home: home,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"claude-supervise/e2e/machinetest"
 )
 
 // Check writes the pages and has man read those in want, by the names of their files: each has all of its texts,
@@ -43,10 +45,7 @@ func (m Manual) Check(t *testing.T, want map[string][]string) {
 func shown(t *testing.T, page string) string {
 	t.Helper()
 	if _, err := exec.LookPath("man"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("CI reads the man pages by man: ", err)
-		}
-		t.Skip("there is no man here")
+		machinetest.Lacks(t, "CI reads the man pages by man: %v", err)
 	}
 	man := exec.Command("man", "--warnings", "--nh", "--nj", "-l", page)
 	man.Env = append(os.Environ(), "MANWIDTH=80", "LC_ALL=C.UTF-8", "MANPAGER=cat", "GROFF_NO_SGR=1",
