@@ -36,6 +36,13 @@ func TestWhoLooksAgainIsToldOnceWhatHasHappened(t *testing.T) {
 	p.keys("C-d")
 	p.sees(`(?s)Detached; .*\n\$$`) // until then they look
 	away()
+	p.keys("clear; claude-supervise board", "Enter")
+	p.sees(`\nSince .*\d\d:\d\d: 1 waits\.\n(?s:.*)q quit$`)
+	p.keys("Down")
+	p.sees(`\n❯ (?s:.*)\n\nEnter`)
+	p.keys("q")
+	p.sees(`\$$`)
+	away()
 	w.must("answer", "JWT")
 	w.must("wait", run)
 	p.keys("clear; claude-supervise ps", "Enter")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -137,6 +138,23 @@ func TestAWideWindowHasTwoColumnsInABrowser(t *testing.T) {
 	b.until("document.querySelector('#tab-runs[aria-selected=true]')")
 	b.do(chromedp.EmulateViewport(768, 800), chromedp.KeyEvent("d"), chromedp.WaitReady(`//h1[starts-with(., "Changes of ")]`))
 	b.check("changes")
+}
+
+// Whoever comes back to the page is told what has happened meanwhile, once.
+func TestWhoComesBackIsToldWhatHasHappenedInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	_, id := w.asks()
+	b.card(id)
+	b.do(chromedp.Navigate(p.address+"/"), chromedp.WaitReady("#cards"), chromedp.Evaluate("new Promise(is => "+
+		"new PerformanceObserver(l => { if (l.getEntries().some(e => e.name.endsWith('/look'))) is(1); })"+
+		".observe({type: 'resource', buffered: true})).then(() => 1)", nil, awaited))
+	looked := filepath.Join(w.Dirs.State, "looked")
+	before := time.Now().Add(-time.Hour)
+	noError(t, os.Chtimes(looked, before, before))
+	b.do(chromedp.Navigate(p.address + "/"))
+	b.until(`/^Since .*\d\d:\d\d: 1 waits$/.test(document.querySelector("#away:not([hidden])")?.textContent)`)
+	b.check("away")
 }
 
 // A past run has what it has reported, and is found by words and by its end.

@@ -33,6 +33,7 @@ type Config struct {
 	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.
 	About   func(width int, d view.Details) string
 	Asked   func(width int, q view.QuestionView) string // a question that is open no more, in such lines
+	Away    func(view.Away) string                      // what has happened while the person did not look; "": nothing
 	Home    func(folder string) string                  // a folder as a person calls it
 	Folder  string                                      // where the person is, for a run that is started on an empty board
 	Colours bool

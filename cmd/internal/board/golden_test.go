@@ -18,7 +18,6 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
-	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
@@ -58,7 +57,7 @@ func TestGoldenScreens(t *testing.T) {
 			for _, size := range [][2]int{{40, 20}, {80, 24}, {140, 40}} {
 				d := newTestBoard(t)
 				d.columns, d.rows = size[0], size[1]
-				d.config.Question, d.config.Colours = asking.Placed, true
+				d.config.Colours = true
 				d.Update(state.of, d.at)
 				d.types(state.keys...)
 				d.ready()

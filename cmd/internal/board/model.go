@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -39,9 +41,10 @@ type Board struct {
 	line    *typed // what is typed in the bottom row
 	confirm *confirm
 	help    bool
-	note    string // what became of the last action
-	task    string // of a run that was not started
-	begun   string // the run that was started here, until it is seen
+	note    string    // what became of the last action
+	task    string    // of a run that was not started
+	begun   string    // the run that was started here, until it is seen
+	looked  time.Time // when it was said last that the person looks
 
 	viewing
 	diffing
@@ -56,6 +59,7 @@ type confirm struct {
 type (
 	unreadable struct{ err error }
 	became     struct{ text string }
+	away       struct{ text string }
 	pruned     struct{ run, text string }
 	begun      struct {
 		task, run string
@@ -88,11 +92,16 @@ func (b *Board) Stands(now time.Time) time.Duration {
 func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	switch msg := msg.(type) {
 	case view.Overview:
+		if !b.known {
+			b.looks(now)
+		}
 		b.see(msg, now)
 	case unreadable:
 		b.broken = msg.err
 	case became:
 		b.note = msg.text
+	case away:
+		b.note = strings.TrimSpace(msg.text + ". " + b.note)
 	case error:
 		b.note = "! " + msg.Error()
 	case pastRuns:
@@ -120,8 +129,12 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		b.onShown(msg)
 	case terminal.Mouse:
 		b.onMouse(msg, now)
-	case terminal.Tick, tea.PasteMsg, tea.KeyPressMsg:
+	case terminal.Tick:
 		return b.typed(msg, now)
+	case tea.PasteMsg, tea.KeyPressMsg:
+		stays = b.typed(msg, now)
+		b.looks(now)
+		return stays
 	default: // a paste that is too long
 		if b.form != nil && !b.sending {
 			b.inForm(msg, now)
@@ -196,6 +209,24 @@ func (b *Board) do(what func() (string, error)) {
 			return err
 		}
 		return became{text}
+	})
+}
+
+// looksEvery is how exactly it is known when the person looked last.
+const looksEvery = 10 * time.Second
+
+// looks says that the person looks, and has them told what has happened while they did not.
+func (b *Board) looks(now time.Time) {
+	looker, is := b.config.Service.(service.Looker)
+	if ago := now.Sub(b.looked); !is || ago >= 0 && ago < looksEvery {
+		return
+	}
+	b.looked = now
+	b.start(func() any {
+		if text := b.config.Away(looker.Look(b.ctx)); text != "" {
+			return away{strings.ToUpper(text[:1]) + text[1:]}
+		}
+		return nil
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -69,4 +70,29 @@ func TestTheCursorIsInTheListAfterAFormOfWhatIsNot(t *testing.T) {
 	d.shows("❯ ✓       What about q-old?")
 	d.types("w")
 	d.shows("to a-old:")
+}
+
+// At the first look, and at the first key after a while, the person is told what has happened since they looked last.
+func TestWhoComesBackToTheBoardIsToldWhatHasHappened(t *testing.T) {
+	d := newTestBoard(t)
+	if d.actions.looks != 1 {
+		t.Errorf("a board that begins is looked at %d times", d.actions.looks)
+	}
+	d.actions.ended = 2
+	d.press("down")
+	d.Update(someRuns(), d.at) // nobody looks for that
+	if d.actions.looks != 1 {
+		t.Error("each key, or what happens, is a look")
+	}
+	d.at = d.at.Add(time.Hour)
+	d.press("down")
+	d.shows("Since 11:00: 2 done.")
+	d.press("down")
+	if screen := d.screen(80, 24); strings.Contains(screen, "2 done") {
+		t.Errorf("it is still said:\n%s", screen)
+	}
+	d.at = d.at.Add(-2 * time.Hour)
+	if d.press("down"); d.actions.looks != 3 {
+		t.Errorf("after a clock was set back there are %d looks", d.actions.looks)
+	}
 }

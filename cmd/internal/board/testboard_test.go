@@ -2,6 +2,7 @@ package board
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,11 +57,18 @@ func (s fakeService) Asked(context.Context, int) ([]view.QuestionView, error) {
 	return []view.QuestionView{q}, nil
 }
 
+func (s fakeService) Look(context.Context) view.Away {
+	s.looks++
+	return view.Away{Done: s.ended}
+}
+
 func (s fakeService) Diff(_ context.Context, id string) (string, error) { return s.diffs[id], s.refuse }
 
 // fakeActions notes what is done.
 type fakeActions struct {
 	done   []string
+	looks  int // how often it was said that the person looks
+	ended  int // the runs that have ended while they did not
 	refuse error
 }
 
@@ -167,13 +175,21 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 		Changes: true,
 		Program: "claude-supervise", Folder: "/src/here",
 		Question: func(q view.QuestionView) terminal.Question {
-			t := terminal.Question{Terms: questions.Terms{Kind: q.Kind}, ID: q.ID, Text: q.Question, Run: q.Run, Of: 1}
-			for _, o := range q.Options {
-				t.Options = append(t.Options, terminal.Option(o))
+			t := terminal.Question{Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Question, Context: q.Context,
+				Agent: q.Agent, Run: q.Run, Place: q.Cwd, Urgent: q.Urgent, AskedAt: q.AskedAt, Task: q.Task, Of: 1,
+				Declinable: view.Declinable(q), Command: q.AnswerCommand}
+			if questions.KindOf(q.Kind).Hands {
+				t.Instead = questions.Instead
 			}
 			return t
 		},
 		About: func(int, view.Details) string { return "all about it" },
+		Away: func(a view.Away) string {
+			if a.Done == 0 {
+				return ""
+			}
+			return fmt.Sprintf("since 11:00: %d done", a.Done)
+		},
 		Asked: func(_ int, q view.QuestionView) string { return "all about " + q.ID },
 		Home:  func(folder string) string { return folder }, Drafts: drafts,
 	}, func(do func() any) {

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 )
 
@@ -37,7 +38,7 @@ func (p Program) Board(cmd *cobra.Command,
 		}
 		defer stop()
 		c.Program, c.About, c.Asked, c.Home = string(p.Name), p.Name.Show, asking.Whole, terminal.FromHome
-		c.Colours = os.Getenv("NO_COLOR") == ""
+		c.Colours, c.Away = os.Getenv("NO_COLOR") == "", runs.Away
 		return board.Run(ctx, screen, c)
 	}
 	return p.command(p.completes(cmd, Nothing))

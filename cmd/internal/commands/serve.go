@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/help"
+	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/serving"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
@@ -32,7 +33,7 @@ func (p Program) Serve(cmd *cobra.Command, usual string,
 			return err
 		}
 		defer page.Closed()
-		page.Program, page.Clean = string(p.Name), terminal.Clean
+		page.Program, page.Clean, page.Away = string(p.Name), terminal.Clean, runs.Away
 		return f.Serve(cmd.Context(), page.Folder, page.Config)
 	}
 	f.Add(cmd.Flags(), usual)

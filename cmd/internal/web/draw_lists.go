@@ -13,6 +13,8 @@ import (
 func (d drawer) desk(p deskPage) g.Node {
 	return d.page(p.frame,
 		html.H1(html.Class("hidden"), g.Text("What waits for you")),
+		g.If(service.Can[service.Looker](d.config.Service),
+			html.P(html.ID("away"), html.Class("away"), html.Role("status"), markup.Flag("hidden"))),
 		g.Iff(p.Answered != nil, func() g.Node {
 			return html.Section(markup.Aria("labelledby", "answered"),
 				html.H2(html.ID("answered"), g.Text("Just answered")), markup.Lines(d.card(*p.Answered)))

@@ -173,5 +173,12 @@ func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
 	return s.done(w, r, place(id), text, err)
 }
 
+// formLook takes that the person looks, and says what has happened while they did not. Only the script says so: of a page
+// that is open nobody knows who sees it.
+func (s *Server) formLook(w http.ResponseWriter, r *http.Request) error {
+	said(w, http.StatusOK, s.config.Away(s.config.Service.(service.Looker).Look(r.Context())))
+	return nil
+}
+
 // ended reports whether an agent has come to its end.
 func ended(a view.AgentView) bool { return supervisor.Status(a.Status).Ended() }

@@ -68,6 +68,8 @@ func (h hostileState) Stop(context.Context, string, string) (string, error) {
 	return h.said("stopped"), nil
 }
 
+func (h hostileState) Look(context.Context) view.Away { return view.Away{Done: 1} }
+
 func (h hostileState) Retry(context.Context, string) (string, error) { return h.said("retried"), nil }
 
 func (h hostileState) Prune(context.Context, string) (string, error) { return h.said("pruned"), nil }
@@ -168,6 +170,7 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 	said := h.said
 	s := New(Config{Token: token, Port: 7433, Folders: []string{said("folder 1"), said("folder 2")}, Service: h,
 		Program: said("program"), Stops: said("stops"), Clean: func(text string) string { return text },
+		Away: func(view.Away) string { return said("away") },
 		Card: func(q view.QuestionView) Card { return h.cards[q.ID] }})
 	var following sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())

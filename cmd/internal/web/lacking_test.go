@@ -36,7 +36,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 				t.Errorf("%s lacks %s:\n%s", path, text, page)
 			}
 		}
-		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", "/start", ` folder">in`} {
+		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", `id="away"`, "/start", ` folder">in`} {
 			if strings.Contains(page, text) {
 				t.Errorf("%s has %s", path, text)
 			}
@@ -47,7 +47,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 		{method: "POST", path: "/api/runs/r-aaaaaaaa/resume"}, {method: "POST", path: "/runs/r-aaaaaaaa/resume"},
 		{method: "POST", path: "/api/agents/a-child/message"}, {method: "POST", path: "/agents/a-child/message"},
 		{method: "GET", path: "/runs/r-aaaaaaaa/report"}, {method: "POST", path: "/api/answer/right"},
-		{method: "GET", path: "/runs/r-aaaaaaaa/change"}, {method: "POST", path: "/runs/r-aaaaaaaa/retry"},
+		{method: "GET", path: "/runs/r-aaaaaaaa/change"}, {method: "POST", path: "/look"}, {method: "POST", path: "/runs/r-aaaaaaaa/retry"},
 		{method: "POST", path: "/runs/r-aaaaaaaa/prune"},
 	} {
 		reply, text := c.do(t, server)

@@ -35,6 +35,7 @@ type Config struct {
 	Stops   string                       // what a stop does, in the words of the command
 	Card    func(view.QuestionView) Card // a question as a person may see it
 	Clean   func(string) string          // what an agent said, without what a person would not see
+	Away    func(view.Away) string       // what has happened while the person did not look; "": nothing
 }
 
 // A refusal is why the page itself has done nothing, for the person who asked for it.
@@ -153,6 +154,9 @@ func (s *Server) routed() *http.ServeMux {
 	}
 	if service.Can[service.Resumer](s.config.Service) {
 		routes["POST /runs/{id}/resume"], routes["POST /api/runs/{id}/resume"] = s.formResume, s.apiResume
+	}
+	if service.Can[service.Looker](s.config.Service) {
+		routes["POST /look"] = s.formLook
 	}
 	if service.Can[service.Retrier](s.config.Service) {
 		routes["POST /runs/{id}/retry"] = s.formRetry

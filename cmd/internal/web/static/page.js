@@ -37,6 +37,24 @@
 		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 6000);
 	}
 
+	// Whoever comes back to the first page is told what has happened meanwhile. That they look is said when they see the
+	// page, and when they do something there.
+	const away = document.getElementById("away");
+	let lookedAt = 0;
+	async function look() {
+		if (!away || document.hidden || Date.now() - lookedAt < 10000) return;
+		lookedAt = Date.now();
+		try {
+			const reply = await fetch("/look", {method: "POST", headers: {"X-Fragment": "1"}});
+			const text = reply.ok && await reply.text();
+			if (!text) return;
+			away.textContent = text[0].toUpperCase() + text.slice(1);
+			away.hidden = false;
+		} catch { /* the server has gone; the events say so */ }
+	}
+	for (const does of ["visibilitychange", "pointerdown", "keydown"]) document.addEventListener(does, look, {passive: true});
+	look();
+
 	// badge puts a count on the icon of the page where it is installed, and none for 0.
 	const badge = (n) => { navigator.setAppBadge?.(n)?.catch(() => {}); }; // it may be forbidden
 
