@@ -273,7 +273,11 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	if t := out.Table(); t != nil && out.Run.EndedAt != nil && !s.asJSON {
 		_ = s.printer.Result(runs.Tasks(s.printer.Columns(), t)) // so is this
 	}
-	s.printer.Notice(ending(out))
+	last := ending(out)
+	if out.Run.EndedAt != nil && s.reads && changed(s.Reader(), out.Run.ID, len(out.Worktrees())) {
+		last += "\nTo see what it changed, run:\n  claude-supervise show " + out.Run.ID + " --diff"
+	}
+	s.printer.Notice(last)
 	if err := s.close(); err != nil {
 		return fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, out.Run.ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 
@@ -68,4 +69,22 @@ func editsOf(ctx context.Context, r view.Reader, agent, folder string) (string, 
 		all.WriteString(udiff.Unified(e.File, e.File, e.Old+"\n", e.New+"\n"))
 	}
 	return all.String(), err
+}
+
+// changedPatience bounds how long it is looked whether a run has changed anything.
+const changedPatience = time.Second
+
+// changed reports whether Diff has something to show of a run, as far as that is soon known.
+func changed(r view.Reader, run string, worktrees int) bool {
+	if worktrees > 0 {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), changedPatience)
+	defer cancel()
+	log, err := r.RunLog(ctx, run)
+	if err != nil {
+		return false
+	}
+	edited, err := log.Edited(ctx)
+	return err == nil && edited
 }

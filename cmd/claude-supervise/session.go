@@ -40,6 +40,7 @@ type session struct {
 	prompter *terminal.Prompter
 	notices  *notices.Channels // set by supervise
 	asks     bool              // there is a terminal to ask on
+	reads    bool              // a person reads what is shown
 	asJSON   bool
 	working  working
 	prompted map[string]bool // the questions that the prompt was given
@@ -67,6 +68,7 @@ func newSession(f request.Session) (*session, error) {
 			keyboard = tty
 		}
 	}
+	s.reads = !f.Aside && !f.Quiet && !f.AsJSON && terminal.IsTerminal(os.Stderr)
 	s.asks = !f.Aside && terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
 	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
 	s.prompter.Keeps(terminal.Drafts{Folder: s.Dirs.RunDir})

@@ -19,36 +19,65 @@ type Edit struct {
 
 // Edits returns what the calls in the log have changed by Edit and Write, in the order in which they were made, without
 // those that failed or were not let through. It is nothing where no agent has printed anything.
-func (l RunLog) Edits(ctx context.Context) ([]Edit, error) {
+func (l RunLog) Edits(ctx context.Context) (edits []Edit, err error) {
 	var order []string
 	asked := map[string]Edit{}
 	made := map[string]bool{}
-	err := l.Each(ctx, func(line LogLine) error {
-		var e stream.Entry
-		if !stream.Decode(line.Line, &e) { // no protocol, cut by a crash, or an answer
-			return nil
-		}
-		for _, b := range e.Line.Message.Content {
-			_, again := asked[b.ID]
-			edit := Edit{Tool: b.Name}
-			switch {
-			case e.Line.Type == "user" && b.ToolUseID != "":
-				made[b.ToolUseID] = !b.IsError
-			case e.Line.Type == "assistant" && b.ID != "" && (b.Name == "Edit" || b.Name == "Write") && !again &&
-				stream.Decode(b.Input, &edit):
-				order, asked[b.ID] = append(order, b.ID), edit
-			}
-		}
+	err = l.eachEdit(ctx, func(id string, edit Edit) {
+		order, asked[id] = append(order, id), edit
+	}, func(id string) error {
+		made[id] = true
 		return nil
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	var edits []Edit
 	for _, id := range order {
 		if made[id] {
 			edits = append(edits, asked[id])
 		}
 	}
 	return edits, err
+}
+
+// Edited reports whether Edits would return anything. It reads the log until that is known.
+func (l RunLog) Edited(ctx context.Context) (bool, error) {
+	err := l.eachEdit(ctx, func(string, Edit) {}, func(string) error { return errEdited })
+	if errors.Is(err, errEdited) {
+		return true, nil
+	}
+	return false, err
+}
+
+var errEdited = errors.New("an edit was made")
+
+// eachEdit gives the edits that the log has by the ids of their calls: as they were asked for, once each, and as they
+// were made.
+func (l RunLog) eachEdit(ctx context.Context, asked func(id string, edit Edit), made func(id string) error) error {
+	known := map[string]bool{} // by id, whether it is not made yet
+	err := l.Each(ctx, func(line LogLine) error {
+		var e stream.Entry
+		if !stream.Decode(line.Line, &e) { // no protocol, cut by a crash, or an answer
+			return nil
+		}
+		for _, b := range e.Line.Message.Content {
+			_, again := known[b.ID]
+			edit := Edit{Tool: b.Name}
+			switch {
+			case e.Line.Type == "user" && known[b.ToolUseID]:
+				if known[b.ToolUseID] = b.IsError; b.IsError {
+					continue
+				}
+				if err := made(b.ToolUseID); err != nil {
+					return err
+				}
+			case e.Line.Type == "assistant" && b.ID != "" && (b.Name == "Edit" || b.Name == "Write") && !again &&
+				stream.Decode(b.Input, &edit):
+				known[b.ID] = true
+				asked(b.ID, edit)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
