@@ -76,6 +76,16 @@ func TestWhatAWorkerTellsIsShownAsItWas(t *testing.T) {
 	}
 }
 
+// Lists have what each run has reported, in part: it may be long, and they are.
+func TestWhatARunHasReportedIsToldInPart(t *testing.T) {
+	for said, most := range map[string]int{"all is done": len("all is done"), strings.Repeat("x", 10_000): maxSummary} {
+		told := InfoOfRun(view.RunView{Summary: said}).View().Summary
+		if len(told) != most || !strings.HasPrefix(said, told) {
+			t.Errorf("%d bytes are told as %q", len(said), told)
+		}
+	}
+}
+
 // isNew has the fields of package view that a fleet does not show.
 var isNew = map[string]bool{"/remark": true} // open questions have none
 
@@ -127,7 +137,8 @@ func TestWhatIsComparedInOldHistoriesIsFrozen(t *testing.T) {
 // each release decides about it alike. The histories are kept with those of the release (make fleet-histories).
 func TestAChangeOfAnyFieldIsReplayed(t *testing.T) {
 	hidden := map[string]bool{"/commit": true, "/kept": true, "/left": true, "/run/exit_code": true, "/run/ended_at": true,
-		"/run/open_questions": true, "/run/supervisor_pid": true} // lists do not show them of a run that a worker has
+		"/run/open_questions": true, "/run/supervisor_pid": true,
+		"/run/summary": true} // lists do not show them of a run that a worker has
 	decides := map[string]bool{"/epoch": true, "/run/status": true, "/questions/id": true}
 	seen := full(reflect.TypeFor[Seen]()).Interface().(Seen)
 	seen.Run.Status, seen.Notes, seen.Questions[0].Input, seen.Seq = "running", nil, nil, 0

@@ -190,7 +190,10 @@ func (r *run) hasChanged(l Listed) bool {
 
 // frozen returns what is compared in histories from before changeShown: all that lists showed then, and nothing that
 // they show since.
-func frozen(l Listed) ([]byte, error) { return json.Marshal(l) }
+func frozen(l Listed) ([]byte, error) {
+	l.Summary = ""
+	return json.Marshal(l)
+}
 
 // maxIDs is how many bytes the ids of open questions have in the search attribute, which takes 2 KiB as JSON.
 const maxIDs = 1500

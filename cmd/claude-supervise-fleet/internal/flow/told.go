@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -23,6 +24,7 @@ type RunInfo struct {
 	Name          string            `json:"name"`
 	Status        supervisor.Status `json:"status"`
 	Reason        string            `json:"reason"`
+	Summary       string            `json:"summary,omitempty"` // of one that has ended, at most maxSummary bytes
 	Since         time.Time         `json:"since"`
 	ExitCode      *int              `json:"exit_code"`
 	Cwd           string            `json:"cwd"`
@@ -127,7 +129,13 @@ type AskerInfo struct {
 }
 
 // InfoOfRun returns what a worker tells of a run.
-func InfoOfRun(v view.RunView) RunInfo { return as[RunInfo](v) }
+func InfoOfRun(v view.RunView) RunInfo {
+	v.Summary = text.Truncate(v.Summary, maxSummary)
+	return as[RunInfo](v)
+}
+
+// maxSummary is how much is told of what a run has reported, in bytes: lists have it of each run.
+const maxSummary = 400
 
 // View returns the run as claude-supervise shows runs.
 func (r RunInfo) View() view.RunView { return as[view.RunView](r) }
