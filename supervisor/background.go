@@ -38,6 +38,8 @@ func (e BackgroundChanged) apply(d *transition) error {
 	})
 }
 
+func (BackgroundChanged) mayBeLost() bool { return true }
+
 // BusyElsewhere says whether something else of an agent is at work while a question of it waits in a call.
 type BusyElsewhere struct {
 	Agent  string
@@ -50,6 +52,8 @@ var _ = kind[BusyElsewhere]("besides")
 func (e BusyElsewhere) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { l.BusyElsewhere = e.AtWork })
 }
+
+func (BusyElsewhere) mayBeLost() bool { return true }
 
 // turnDue is of an agent whose next turn the CLI begins by itself: what is said now would fall into that.
 var turnDue = concern{name: "turn due", live: func(d *transition, of subject) bool {

@@ -8,7 +8,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -133,34 +132,6 @@ func SnapshotPaths(sig signals.Signal) []string {
 }
 
 var listedFiles = text.Lazily(`(?im)\bfiles:[ \t]*\[([^\]\n]+)\]`) // Generated files: [file1, file2]
-
-// FurtherQuestion is the question that the answer to a stop leads to.
-func FurtherQuestion(r questions.Resolution, q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
-	if r.How == questions.RunCommand {
-		return questions.AskCommand, commandQuestion(r.Words, cwd)
-	}
-	what := r.Unsaid()
-	return questions.AskClarification, signals.Question{
-		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
-		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
-	}
-}
-
-// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person. Its text ends with
-// what runs, as a permission's does, and its context is the whole of it; plainCommand has seen to it that that can be
-// seen.
-func commandQuestion(command, cwd string) signals.Question {
-	return signals.Question{
-		ID: "command", Header: "command",
-		Text:    "Run now, as you, in " + text.VisibleLine(cwd) + ": " + calls.OfCommand(command).String() + "?",
-		Context: command,
-		Options: []signals.Option{
-			{Label: questions.RunIt, Description: "its output and exit status go to the agent"},
-			{Label: questions.LeaveIt, Description: "the agent is told that it was not run"},
-		},
-		Validate: "choice",
-	}
-}
 
 // blockedPart is the work that a stop leaves to another agent: what is blocked, or all that is left where it does not
 // say what that is; then what was proposed and said beside it.

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -20,30 +19,6 @@ import (
 //
 // A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the
 // person is asked (budget_question.go).
-
-// Lower gives the lower bound of each of two budgets.
-func Lower(a, b Budget) Budget {
-	return Budget{
-		CostUSD: LowerBound(a.CostUSD, b.CostUSD), Tokens: LowerBound(a.Tokens, b.Tokens),
-		Time: LowerBound(a.Time, b.Time), Turns: LowerBound(a.Turns, b.Turns),
-	}
-}
-
-// LowerBound returns the lower of two bounds, of which 0 is none.
-func LowerBound[T int | int64 | float64 | time.Duration](a, b T) T {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// bounding keeps a budget that bounds something; nil for one that does not.
-func bounding(b Budget) *Budget {
-	if b == (Budget{}) {
-		return nil
-	}
-	return &b
-}
 
 // usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch
 // changes them after that, which keeps them.
@@ -116,11 +91,6 @@ func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 
 // spending ends the process of an agent that would use more than it may.
 var spending = concern{name: "spending", live: (*transition).enforceBudget}
-
-// budget holds an agent back that may not have another process.
-var budget = concern{
-	name: "budget", decided: (*transition).decideBudgets, idle: (*transition).overBudget, planRun: State.planBudgets,
-}
 
 func (d *transition) overBudget(of subject) bool {
 	a := of.Agent
@@ -224,66 +194,6 @@ func (s State) scopeInWords(scope *Agent) string {
 	return Title(scope)
 }
 
-// billed takes what a result says that its turn has used: what was seen of it before is in that.
-func (d *transition) billed(a *Agent, l *Launch, b TurnEnded) {
-	a.CostUSD += b.CostUSD
-	a.InputTokens += b.InputTokens
-	a.OutputTokens += b.OutputTokens
-	a.CacheRead += b.CacheRead
-	a.CacheCreation += b.CacheCreation
-	a.ServiceTier = cmp.Or(b.ServiceTier, a.ServiceTier)
-	a.ToolUses += b.ToolUses
-	a.Turns += b.Turns
-	l.CostUSD += b.CostUSD
-	l.Used = nil
-}
-
-// byOurBound reports whether claude has ended a turn because of a bound that we gave its process.
-func byOurBound(l *Launch, b TurnEnded) bool {
-	const roundedOff = 1e-6
-	return b.Failure.Kind == procs.OverBudget &&
-		(l.ShareUSD > 0 && l.CostUSD >= l.ShareUSD-roundedOff || l.MaxTurns > 0 && b.Turns >= l.MaxTurns)
-}
-
-// assumedUSD is what a token costs where nothing that the run has paid tells: the input of a dear model.
-const assumedUSD = 5e-6
-
-// broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells:
-// what its tokens would have cost on the average of the agent, else of the run, counts.
-func (d *transition) broken(a *Agent, l *Launch, b Ended) {
-	var seen checkpoints.Used
-	if l.Used != nil {
-		seen = *l.Used
-	}
-	input, output, cost := max(b.InputTokens, seen.InputTokens), max(b.OutputTokens, seen.OutputTokens), b.CostUSD
-	if cost == 0 {
-		cost = float64(input+output) * d.tokenUSD(a)
-	}
-	a.InputTokens += input
-	a.OutputTokens += output
-	a.CacheRead += b.CacheRead
-	a.CacheCreation += b.CacheCreation
-	a.CostUSD += cost
-	a.Turns += seen.Turns
-	l.Used = nil
-}
-
-// tokenUSD is what a token has cost the agent so far on average, else the run.
-func (s State) tokenUSD(a *Agent) float64 {
-	if tokens := a.InputTokens + a.OutputTokens; tokens > 0 && a.CostUSD > 0 {
-		return a.CostUSD / float64(tokens)
-	}
-	cost, tokens := 0.0, int64(0)
-	for _, other := range s.AllAgents() { // in their order: sums of fractions depend on it
-		cost += other.CostUSD
-		tokens += other.InputTokens + other.OutputTokens
-	}
-	if tokens > 0 && cost > 0 {
-		return cost / float64(tokens)
-	}
-	return assumedUSD
-}
-
 // atWork reports whether an agent or any below it has a process that does not merely wait.
 func (s State) atWork(id string) bool {
 	if l := s.Live(id); l != nil && !idle(s.Agents[id], l) {
@@ -328,16 +238,6 @@ func (d *transition) touchBelow(id string) {
 	for _, c := range d.Children(id) {
 		d.touchBelow(c.ID)
 	}
-}
-
-// ReadUsage reads what a request has used.
-func ReadUsage(c *Listener, m procs.Usage) Spent {
-	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
-		OutputTokens: m.OutputTokens}
-	if m.Parent == "" {
-		b.Turns = 1
-	}
-	return b
 }
 
 // Spent is what a request to the API has used, as far as the CLI says it before the turn's result does.
@@ -385,3 +285,18 @@ func (e Worked) apply(d *transition) error {
 
 // finishTurns is how many requests an agent may make that is told to finish up.
 const finishTurns = 3
+
+// Hastens reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used
+// up that it may work, alone or with those above it.
+func (s State) Hastens(agent string) bool {
+	a := s.Agents[agent]
+	if a != nil && a.StopWanted != "" {
+		return true
+	}
+	for ; a != nil; a = s.Agents[a.Parent] {
+		if b := a.Budget; b != nil && b.Time > 0 && a.Worked >= b.Time {
+			return true
+		}
+	}
+	return false
+}

@@ -14,6 +14,10 @@ import (
 // This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from
 // going on.
 
+func init() {
+	handlers[questions.AskBudget] = handler{refuse: (*transition).refuseBudget}
+}
+
 // BudgetQuestion asks what becomes of a scope whose budget is used up. Its words stay as they are: what earlier
 // releases have recorded has to come to the same question again.
 func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
@@ -177,4 +181,9 @@ func (e BudgetAsked) apply(d *transition) error {
 			q.Fingerprint, q.Exceeded = "budget "+over.What, &over
 		})
 	return nil
+}
+
+// budget holds an agent back that may not have another process.
+var budget = concern{
+	name: "budget", decided: (*transition).decideBudgets, idle: (*transition).overBudget, planRun: State.planBudgets,
 }

@@ -14,9 +14,6 @@ import (
 // person; the others are answered at once, by a reply that goes with the process: what they have changed is in the
 // records.
 
-// Serves reports whether our tools are at the agents' hands.
-func (s State) Serves() bool { return s.Abilities().ServesTools && !s.Config.Toolless }
-
 // Served gives the tools as the process of a launch serves them. They are the same for all.
 var Served = sync.OnceValue(func() []procs.Tool {
 	var tools []procs.Tool

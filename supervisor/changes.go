@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/signals"
 )
 
 // What differs between two states of one run is found without a look at each record, where one came of the other by a
@@ -61,24 +60,6 @@ func Loaded(l checkpoints.Loaded) (State, error) {
 		return s, fmt.Errorf("the configuration of run %s cannot be read: %w", l.Run.ID, err)
 	}
 	return s, nil
-}
-
-// A touch is the records that a step may have changed or added. Launches go with their agents.
-type touch struct {
-	agents, questions, deliveries map[string]bool
-}
-
-// mostRecent is how many steps a state remembers: more than the engine saves in one transaction, as a rule.
-const mostRecent = 32
-
-// remember takes note of what a step has touched. An event that makes records in another way leaves nothing to go by.
-func (d *transition) remember(e Event) {
-	if unsupervised(e) {
-		d.recent = nil
-		return
-	}
-	recent := d.recent[max(0, len(d.recent)-mostRecent+1):]
-	d.recent = append(slices.Clip(recent), &touch{d.touched, d.asked, d.said})
 }
 
 // since returns what was touched on the way from a state to this one; known is false where that cannot be said.
@@ -144,13 +125,8 @@ func (s State) changed(before State) (agents []*Agent, questions []*Question, de
 // (its answer begins its way to an agent, starts one, or has any other effect at once), a script has taken an answer by
 // itself, an agent or the run ends (a stop or a message that was accepted before is heard), or the supervisor leaves.
 func MustCheckInbox(before, after State, event Happened) bool {
-	switch e := event.Event.(type) {
-	case Left, FileGone:
+	if e, ok := event.Event.(interface{ checksInbox() bool }); ok && e.checksInbox() {
 		return true
-	case LeaseRead: // what was acknowledged, and does not count where the run goes on, is said
-		return e.Over != nil
-	case Snapshotted:
-		return e.Over != nil
 	}
 	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
 		return true
@@ -183,18 +159,8 @@ func MustCheckInbox(before, after State, event Happened) bool {
 // disk; what waits takes it along. Not so where a person's words go to an agent with it: claude's transcript may have
 // them after the cut, and it must be known that it is to be looked for them there, or they are said twice.
 func MayBeLost(before, after State, event Happened, told []Notification) bool {
-	switch e := event.Event.(type) {
-	case Created, Started, TurnBegun, TurnEnded, BusyElsewhere, BackgroundChanged, GateAsked, GateReplied, Sent, Received,
-		Recovered, SubagentStarted:
-	case NotificationSent:
-	case SignalRead: // a report is told once it was checked; what a subagent has said nobody finds in the transcript
-		if kind := e.Signal.Kind; e.Signal.Inside || kind != signals.Completion && kind != signals.WorkflowComplete {
-			return false
-		}
-	default:
-		return false
-	}
-	return !saysWords(before, after) && !slices.ContainsFunc(told, func(n Notification) bool {
+	e, may := event.Event.(interface{ mayBeLost() bool })
+	return may && e.mayBeLost() && !saysWords(before, after) && !slices.ContainsFunc(told, func(n Notification) bool {
 		return n.Type != AgentStarted && n.Type != ResumedNow
 	})
 }

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/prompts"
@@ -95,14 +94,3 @@ Before you approve:
 
 // MaxAgentTypes bounds how many types of agents are remembered of a process.
 const MaxAgentTypes = 200
-
-// Duration is how long the processes of an agent have lived.
-func (s State) Duration(a *Agent) time.Duration {
-	var sum time.Duration
-	for _, l := range s.Launches[a.ID] {
-		if l.StartedAt != nil && l.EndedAt != nil {
-			sum += l.EndedAt.Sub(*l.StartedAt)
-		}
-	}
-	return sum.Round(time.Second)
-}

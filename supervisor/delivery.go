@@ -72,3 +72,10 @@ func (d *transition) inTurn(v *Delivery, launch int) {
 		enter(d.last(v.Agent), checkpoints.LaunchTurn)
 	}
 }
+
+// abandon gives up what was sent to a session that is gone: it is said again in the next one.
+func (d *transition) abandon(a *Agent) {
+	for _, v := range d.FindDeliveries(a.ID, undelivered) {
+		d.drop(v.UUID)
+	}
+}

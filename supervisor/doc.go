@@ -14,22 +14,30 @@
 // shown, answered, launched or killed before it is saved, and a supervisor that takes over a run after a crash does
 // nothing special: it loads the records and follows the plan.
 //
-//	state.go, index.go   the records of one run; transitions to the next; phase.go how far a launch is
-//	event.go             what can happen; each event, and what it changes, stands in the file of its subject
-//	step.go, run.go      what follows from it
-//	concern.go, status.go  what can hold an agent back, each in a file of its own, and the one order of them all: that of
-//	                     an agent's status. hold.go how long a process waits, speak.go what it is told
-//	listener.go, signal_reader.go what the messages of one process say; conversation.go what it has under way
-//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion,
-//	                     elicitation.go what an MCP server of the person's own asks in a call,
-//	                     permission.go what is to be permitted; answered_by_hook.go what a hook of the person's has
-//	                     answered; check_work.go, own_tree.go what an agent sees of
-//	                     its own run
+// The files, from the lowest on; each uses those before it:
+//
+//	state.go, index.go, tree.go  the records of one run, and its transitions to the next; phase.go how far a launch is
+//	event.go, effect.go, notification.go  what can happen, ought to be under way, and is told: their words. Each event,
+//	                     and what it changes, is in the file of its subject
+//	outbox.go, delivery.go, launch.go  what is to be said, is on its way, and the process that it goes to
+//	open.go, same_question.go  how a question is opened, answered, and shared
+//	concern.go, and a file for each  what can hold an agent back: what it makes of the agent, plans and tells. hold.go
+//	                     how long a process waits, speak.go what it is told
+//	status.go            the one order of all concerns: that of an agent's status
+//	plan.go, run.go, step.go  what ought to be under way; what follows from an event, for each agent and the run
+//	changes.go, notice.go  what is to be saved, and told
+//	listener.go, signal_reader.go  what the messages of one process say; conversation.go what it has under way
+//
+// Subjects with files of their own:
+//
+//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, elicitation.go what an MCP
+//	                     server of the person's own asks in a call, permission.go what is to be permitted;
+//	                     answered_by_hook.go what a hook of the person's has answered; check_work.go, own_tree.go what an
+//	                     agent sees of its own run
 //	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
 //	                     said of them
-//	handler.go           what a kind of question has here beside its row in questions: permission_told.go, blocker.go, …
+//	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
 //	message.go           what is said to an agent that answers nothing
-//	plan.go              what ought to be under way
 //	pack*.go             what of a run from elsewhere is believed
 //	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //

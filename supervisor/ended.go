@@ -165,3 +165,75 @@ const unwrittenTurns = 5
 func (d *transition) answered(agent string) bool {
 	return len(d.FindQuestionsOf(agent, func(q *Question) bool { return q.State == checkpoints.QuestionAnswered })) > 0
 }
+
+// broken takes what a turn has used that was cut by the end of its process. Of what a killed one has cost nobody tells:
+// what its tokens would have cost on the average of the agent, else of the run, counts.
+func (d *transition) broken(a *Agent, l *Launch, b Ended) {
+	var seen checkpoints.Used
+	if l.Used != nil {
+		seen = *l.Used
+	}
+	input, output, cost := max(b.InputTokens, seen.InputTokens), max(b.OutputTokens, seen.OutputTokens), b.CostUSD
+	if cost == 0 {
+		cost = float64(input+output) * d.tokenUSD(a)
+	}
+	a.InputTokens += input
+	a.OutputTokens += output
+	a.CacheRead += b.CacheRead
+	a.CacheCreation += b.CacheCreation
+	a.CostUSD += cost
+	a.Turns += seen.Turns
+	l.Used = nil
+}
+
+// tokenUSD is what a token has cost the agent so far on average, else the run.
+func (s State) tokenUSD(a *Agent) float64 {
+	if tokens := a.InputTokens + a.OutputTokens; tokens > 0 && a.CostUSD > 0 {
+		return a.CostUSD / float64(tokens)
+	}
+	cost, tokens := 0.0, int64(0)
+	for _, other := range s.AllAgents() { // in their order: sums of fractions depend on it
+		cost += other.CostUSD
+		tokens += other.InputTokens + other.OutputTokens
+	}
+	if tokens > 0 && cost > 0 {
+		return cost / float64(tokens)
+	}
+	return assumedUSD
+}
+
+// assumedUSD is what a token costs where nothing that the run has paid tells: the input of a dear model.
+const assumedUSD = 5e-6
+
+// Started says that a launch's process runs.
+type Started struct {
+	Agent      string
+	Launch     int
+	PID        int
+	StartTicks uint64
+}
+
+var _ = kind[Started]("started")
+
+func (e Started) apply(d *transition) error {
+	at := d.at
+	l := d.Live(e.Agent)
+	if l == nil || l.N != e.Launch || l.Phase != checkpoints.LaunchIntended {
+		return unwelcome("launch %d of %s was not intended", e.Launch, e.Agent)
+	}
+	l = d.last(e.Agent)
+	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
+	begins(d.agent(e.Agent), at)
+	if d.Abilities().TakesInput {
+		enter(l, checkpoints.LaunchIdle)
+	} else { // it was started with its prompt, and its one turn has begun
+		enter(l, checkpoints.LaunchTurn)
+		l.Begun = true
+		for _, v := range d.unsentTo(e.Agent, l.N) {
+			d.arrived(v.UUID)
+		}
+	}
+	return nil
+}
+
+func (Started) mayBeLost() bool { return true }

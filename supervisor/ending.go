@@ -90,3 +90,17 @@ var ending = concern{
 		return so
 	},
 }
+
+// Finishing reports whether all that is left of the run is that processes end whose work is done.
+func (s State) Finishing() bool {
+	x := s.indexed()
+	if len(x.active) == 0 || len(x.queued) > 0 || len(x.pending) > 0 {
+		return false
+	}
+	for id := range x.active {
+		if l := s.Live(id); l == nil || l.End != EndFinish {
+			return false
+		}
+	}
+	return true
+}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -15,6 +16,12 @@ type Event interface {
 	// apply makes of the state of a transition what it is after the event. The error is ErrUnwelcome, of an event that
 	// comes too late or twice: the transition is then given up.
 	apply(d *transition) error
+
+	// An event may have further methods, beside its apply:
+	//
+	//	checksInbox() bool  it shuts out what may lie in the inbox unseen (see MustCheckInbox)
+	//	mayBeLost() bool    a power cut may undo it (see MayBeLost)
+	//	unsupervised()      it happens to a run that nobody supervises: nothing follows from it before somebody does
 }
 
 // Happened is an event with its time. Folding those of a run from the first gives its records.
@@ -65,4 +72,18 @@ func Recorded(r checkpoints.Event) (Happened, error) {
 		return Happened{}, fmt.Errorf("event %d of run %s cannot be read: %w", r.Seq, r.Run, err)
 	}
 	return Happened{At: r.At, Event: p.Elem().Interface().(Event)}, nil
+}
+
+// ErrUnwelcome is the error of an event that comes too late or twice and changes nothing: an answer to a question
+// that is closed, a receipt of a launch that is over.
+var ErrUnwelcome = errors.New("unwelcome event")
+
+func unwelcome(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUnwelcome, fmt.Sprintf(format, args...))
+}
+
+// unsupervised reports whether an event happens to a run that nobody supervises.
+func unsupervised(e Event) bool {
+	_, is := e.(interface{ unsupervised() })
+	return is
 }

@@ -31,6 +31,8 @@ func (e Sent) apply(d *transition) error {
 	return nil
 }
 
+func (Sent) mayBeLost() bool { return true }
+
 // Received is a receipt, or the tool result of an answered call.
 type Received struct {
 	UUID  string
@@ -67,6 +69,8 @@ func (e Received) apply(d *transition) error {
 	d.arrived(e.UUID)
 	return nil
 }
+
+func (Received) mayBeLost() bool { return true }
 
 // PromptRefused says that a hook of the person's own has refused what was said into a running turn.
 type PromptRefused struct {

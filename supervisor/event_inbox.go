@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/questions"
 )
 
 // InboxRead is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
@@ -52,21 +51,5 @@ func (d *transition) Noted(notes []InboxEntry) {
 			d.answer(n) // accepted before anybody knew that the question is withdrawn: it is kept, though nobody hears it
 			d.question(n.Question).State = checkpoints.QuestionWithdrawn
 		}
-	}
-}
-
-// answer takes an answer. What is done with it, settle decides.
-func (d *transition) answer(n InboxEntry) {
-	q := d.question(n.Question)
-	at := n.At
-	d.unprepare(q.Group)
-	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
-	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
-	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {
-		q.Answer, q.Declined = no, false
-	}
-	d.decided(n)
-	if q.ForAllLike {
-		d.shareAnswer(q)
 	}
 }

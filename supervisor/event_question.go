@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
@@ -151,4 +152,23 @@ var _ = kind[NotificationSent]("noticed")
 func (e NotificationSent) apply(d *transition) error {
 	d.question(e.Question).Noticed = d.Run.Epoch
 	return nil
+}
+
+func (NotificationSent) mayBeLost() bool { return true }
+
+// ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion or of an MCP
+// server, or that one whether another tool is permitted. look shows a call to that person. The error is for the model:
+// why nobody is asked.
+func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
+	if m.Elicits {
+		return Asked{Kind: questions.AskElicitation, Questions: ElicitationAsked(m.Input)}, nil
+	}
+	if m.Name == AskUserQuestion {
+		qs, err := UserQuestions(m.Input)
+		return Asked{Kind: questions.AskClarification, Questions: qs}, err
+	}
+	seen := look(m.Name, m.Input)
+	q, rule := PermissionAsked(m, seen)
+	return Asked{Kind: questions.AskPermission, Questions: []signals.Question{q}, Rule: rule,
+		Call: checkpoints.ToolCall{Cwd: seen.Cwd}}, nil
 }

@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -24,6 +22,12 @@ func (e SignalRead) apply(d *transition) error {
 		return err
 	}
 	return d.signal(e.Agent, e.Named)
+}
+
+// mayBeLost: a report is told once it was checked; what a subagent has said nobody finds in the transcript.
+func (e SignalRead) mayBeLost() bool {
+	kind := e.Signal.Kind
+	return !e.Signal.Inside && (kind == signals.Completion || kind == signals.WorkflowComplete)
 }
 
 // signal takes what an agent says of its work.
@@ -92,14 +96,6 @@ func (d *transition) ask(agent string, n Named) error {
 	return nil
 }
 
-// begunAnswer reports whether the conversation has the answer to a question, though the turn that it began goes on.
-func (s State) begunAnswer(q *Question) bool {
-	l := s.Live(q.Agent)
-	return l != nil && len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
-		return v.State == checkpoints.DeliveryStarted && v.Launch == l.N && slices.Contains(v.Groups, q.Group)
-	})) > 0
-}
-
 // askInProse asks the question that an agent has ended its turn with in its own words, if it would end without a report
 // else: it was told how to ask, and that nobody reads along.
 func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
@@ -108,27 +104,6 @@ func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
 		return unwelcome("%s has not ended with a question", a.ID)
 	}
 	return d.ask(a.ID, n)
-}
-
-// leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
-func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
-	switch {
-	case kept == nil:
-	case kept.Copy != "":
-		q.Kept, d.agent(q.Agent).Kept = kept, kept
-	default:
-		q.Kept = kept
-		q.Context = strings.TrimSpace(q.Context + "\nIts checkpoint cannot be used: " + kept.Problem +
-			".\nAnswered, it continues without it.")
-	}
-}
-
-// fingerprint is the same for the same signal sent again. That of an escalation is its id: its file may have moved.
-func fingerprint(s signals.Signal) string {
-	if s.Dialect == signals.Escalated {
-		return "escalated " + s.Field("question_id")
-	}
-	return s.Fingerprint()
 }
 
 // stoppedComplete takes a stop that says the work is complete: without a report it is not, and one is asked for, once.

@@ -10,12 +10,6 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
-// no file of their agent's.
-func Posted(q *Question) bool {
-	return q.File == nil && questions.KindOf(q.Kind).Posted
-}
-
 // This file is the quick path of the hybrid document (000): an agent's own script has put a question file where people
 // look for it, and polls for its answer file. While it does, that file is the only way in which it is answered; once it
 // has given up and escalated, or is gone, the answer goes by a prompt as any other. Never both.
@@ -38,17 +32,7 @@ func (d *transition) escalate(group []*Question, n Named) error {
 }
 
 // questionFiles are looked for by no script once the turn of an agent is over and nothing of it lives on.
-var questionFiles = concern{
-	name: "question files", decided: (*transition).unpolled,
-	tells: func(_, _ State, e Event, tell teller) {
-		if e, ok := e.(GateAsked); ok {
-			for _, id := range e.Unfiled {
-				tell(Progress, e.Agent, Notification{Trouble: true,
-					Text: "says that it has asked by the question file " + id + ".json, which is not there"})
-			}
-		}
-	},
-}
+var questionFiles = concern{name: "question files", decided: (*transition).unpolled}
 
 // unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives
 // on.
@@ -189,6 +173,8 @@ func (e FileGone) apply(d *transition) error {
 	}
 	return nil
 }
+
+func (FileGone) checksInbox() bool { return true }
 
 // takenByScript takes note that a script has the answers of a group. They have reached its agent once the call that
 // runs the script has come to its end, so they may have to be looked up when the process ends. A command in claude's

@@ -77,5 +77,9 @@ func (d *transition) concern(a *Agent) {
 	}
 }
 
-// endOf names the end of an agent as what stops those that it has started.
-func endOf(a *Agent) string { return "the end of " + a.ID }
+// withdraw closes the agent's questions that nobody needs to answer any more.
+func (d *transition) withdraw(agent string) {
+	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
+		d.question(q.ID).State = checkpoints.QuestionWithdrawn
+	}
+}

@@ -177,27 +177,3 @@ func replaced(answers, given []Preset) []Preset {
 	}
 	return all
 }
-
-// rebound puts the bounds that are given in the place of those of a budget.
-func rebound(b, given Budget) Budget {
-	if given.CostUSD > 0 {
-		b.CostUSD = given.CostUSD
-	}
-	if given.Tokens > 0 {
-		b.Tokens = given.Tokens
-	}
-	if given.Time > 0 {
-		b.Time = given.Time
-	}
-	if given.Turns > 0 {
-		b.Turns = given.Turns
-	}
-	return b
-}
-
-func boundsOf(a *Agent) Budget {
-	if a.Budget == nil {
-		return Budget{}
-	}
-	return *a.Budget
-}

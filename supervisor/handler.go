@@ -18,6 +18,7 @@ type handler struct {
 	within func(group []*Question) string                                  // in one about a subagent; nil: prompt
 	reply  func(call *checkpoints.ToolCall, group []*Question) Reply       // as the result of a call of the CLI's
 	work   func(s State, q *Question) (w Work, start bool)                 // what an answer has another agent do
+	refuse func(d *transition, q *Question)                                // under --on-question fail; nil: it fails
 	anew   func(d *transition, q *Question, seen map[string]SeenCall) bool // as showAnew; not: it cannot be asked
 }
 

@@ -122,20 +122,6 @@ func (s State) FindPending(f func(*Question) bool) []*Question {
 	return qs
 }
 
-// Finishing reports whether all that is left of the run is that processes end whose work is done.
-func (s State) Finishing() bool {
-	x := s.indexed()
-	if len(x.active) == 0 || len(x.queued) > 0 || len(x.pending) > 0 {
-		return false
-	}
-	for id := range x.active {
-		if l := s.Live(id); l == nil || l.End != EndFinish {
-			return false
-		}
-	}
-	return true
-}
-
 // An adding is an index to which a step adds: lists that an older one has too are copied when they are first touched.
 type adding struct {
 	index
@@ -184,3 +170,9 @@ func (x *adding) put(kind string, lists map[string][]string, agent, id string) {
 	}
 	lists[agent] = append(lists[agent], id)
 }
+
+// hasClients is toldByClients of the end of an agent.
+func hasClients(a *Agent) bool { return a.Delegated != nil && toldByClients(a.Delegated.Nested) }
+
+// toldByClients reports whether clients wait for something and tell it where they were started.
+func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }

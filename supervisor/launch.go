@@ -8,44 +8,6 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// Started says that a launch's process runs.
-type Started struct {
-	Agent      string
-	Launch     int
-	PID        int
-	StartTicks uint64
-}
-
-var _ = kind[Started]("started")
-
-func (e Started) apply(d *transition) error {
-	at := d.at
-	l := d.Live(e.Agent)
-	if l == nil || l.N != e.Launch || l.Phase != checkpoints.LaunchIntended {
-		return unwelcome("launch %d of %s was not intended", e.Launch, e.Agent)
-	}
-	l = d.last(e.Agent)
-	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
-	begins(d.agent(e.Agent), at)
-	if d.Abilities().TakesInput {
-		enter(l, checkpoints.LaunchIdle)
-	} else { // it was started with its prompt, and its one turn has begun
-		enter(l, checkpoints.LaunchTurn)
-		l.Begun = true
-		for _, v := range d.unsentTo(e.Agent, l.N) {
-			d.arrived(v.UUID)
-		}
-	}
-	return nil
-}
-
-// abandon gives up what was sent to a session that is gone: it is said again in the next one.
-func (d *transition) abandon(a *Agent) {
-	for _, v := range d.FindDeliveries(a.ID, undelivered) {
-		d.drop(v.UUID)
-	}
-}
-
 // sessionOf derives the id of a new session from how often the agent was launched, so that Step needs no randomness.
 func sessionOf(a *Agent) string {
 	return uuid.NewSHA1(namespace, fmt.Appendf(nil, "session\x00%s\x00%s\x00%d", a.Run, a.ID, a.Launches)).String()

@@ -156,3 +156,13 @@ func ExitInWords(x *procs.Exit) string {
 	}
 	return fmt.Sprintf("exit %d", x.Code)
 }
+
+// ReadUsage reads what a request has used.
+func ReadUsage(c *Listener, m procs.Usage) Spent {
+	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
+		OutputTokens: m.OutputTokens}
+	if m.Parent == "" {
+		b.Turns = 1
+	}
+	return b
+}

@@ -57,21 +57,30 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 
 // refuse fails an agent because it asks, under --on-question fail.
 func (d *transition) refuse(q *Question) {
-	if OfBudget(q) {
-		d.refuseBudget(q)
+	if refuse := handlers[q.Kind].refuse; refuse != nil {
+		refuse(d, q)
 		return
 	}
 	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
 }
 
-// withdraw closes the agent's questions that nobody needs to answer any more.
-func (d *transition) withdraw(agent string) {
-	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
-		d.question(q.ID).State = checkpoints.QuestionWithdrawn
-	}
-}
-
 // FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
 func FingerprintOf(call checkpoints.ToolCall) string {
 	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
+}
+
+// answer takes an answer. What is done with it, settle decides.
+func (d *transition) answer(n InboxEntry) {
+	q := d.question(n.Question)
+	at := n.At
+	d.unprepare(q.Group)
+	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
+	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
+	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {
+		q.Answer, q.Declined = no, false
+	}
+	d.decided(n)
+	if q.ForAllLike {
+		d.shareAnswer(q)
+	}
 }

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"errors"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 )
@@ -36,14 +38,6 @@ func (o Outcome) Worktrees() []*Agent {
 func (o Outcome) Merge(a *Agent) []string {
 	merge, _ := a.Worktree.Commands(o.State.TakesOver(a))
 	return merge
-}
-
-// An Outcome is how a supervisor left its run.
-type Outcome struct {
-	Run   *Run
-	Root  *Agent
-	State State
-	Code  int
 }
 
 // Named gives a question that a preset names, one at which it could only have refused before others; else nil.
@@ -89,3 +83,31 @@ func ExitCodeOf(s State) int {
 	}
 	return ExitCode(s.decisive())
 }
+
+// An Outcome is how a supervisor left its run.
+type Outcome struct {
+	Run   *Run
+	Root  *Agent
+	State State
+	Code  int
+}
+
+// Table gives what has become of the tasks of a run that has no agent to report on them; nil where one does.
+func (o Outcome) Table() *Table {
+	if !o.Root.Group {
+		return nil
+	}
+	return o.State.Table()
+}
+
+// ErrOwned means that another process supervises the run.
+var ErrOwned = checkpoints.ErrOwned
+
+// ErrEnded means that the end of a run is saved: there is nothing left to stop.
+var ErrEnded = checkpoints.ErrEnded
+
+// ErrBug marks errors that no circumstance explains, such as a run with two writers.
+var ErrBug = errors.New("internal error")
+
+// ErrNotRegular says that a file is none that can be read whole, such as a pipe.
+var ErrNotRegular = errors.New("it is not a regular file")

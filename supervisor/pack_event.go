@@ -38,6 +38,8 @@ func (e Packed) apply(d *transition) error {
 	return nil
 }
 
+func (Packed) unsupervised() {}
+
 // Unpacked says that the run has come out of a file, or that its person takes the packing back.
 type Unpacked struct {
 	From, Cwd string // the run's folder before, and from now on
@@ -84,7 +86,9 @@ func (e Unpacked) apply(d *transition) error {
 	for _, a := range d.AllAgents() { // a file may not name folders to work in, or to remove
 		if a.Cwd != "" || a.Placed || a.Placing || a.Worktree != nil {
 			folder := d.Folder(a.ID)
-			if a = d.agent(a.ID); e.settlesIn(a) {
+			a = d.agent(a.ID)
+			if came, is := e.Worktrees[a.ID]; is {
+				came.settleIn(a)
 				along[a.ID] = folder
 			} else if unplace(a, e.From, e.Cwd) {
 				own[a.ID] = folder
@@ -101,3 +105,5 @@ func (e Unpacked) apply(d *transition) error {
 	d.tellMoved(func(a *Agent) string { return d.moved(e, a, own[a.ID], along[a.ID]) })
 	return nil
 }
+
+func (Unpacked) unsupervised() {}

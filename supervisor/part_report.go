@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -112,24 +111,4 @@ func report(sig signals.Signal) *checkpoints.Report {
 		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
 		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}
-}
-
-// parts are the reports of subagents, whose deliverables are looked for one after the other.
-var parts = concern{
-	name: "parts",
-	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
-		if part := partDue(a); part != nil && l != nil {
-			e := DoCheck.of(l)
-			e.Key, e.Part = fmt.Sprintf("%s part %d", e.Key, part.N), part.N
-			so = append(so, e)
-		}
-		return so
-	},
-	tells: func(_, after State, e Event, tell teller) {
-		if e, ok := e.(Checked); ok {
-			if p := partAt(after.Agents[e.Agent], e.Part); p != nil {
-				tell(Progress, e.Agent, partNotice(p))
-			}
-		}
-	},
 }

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
@@ -272,4 +273,28 @@ type CallView struct {
 	Preview  string         // all of the call, as package text writes it
 	Rule     rules.Rule     // that permits exactly this in the whole run; the zero Rule if none can
 	More     int            // how many bytes of the preview are left out; such a call can only be refused
+}
+
+// What an agent is told of a permission, and how that is shown to a person again.
+func init() {
+	handlers[questions.AskPermission] = handler{
+		prompt: func(_ State, group []*Question) string {
+			return prompts.PermissionDecided(group[0], group[0].Revoked == unpackedBy)
+		},
+		within: func(group []*Question) string { return prompts.PermissionWithin(group[0]) },
+		reply: func(call *checkpoints.ToolCall, group []*Question) Reply {
+			if questions.Allowed(group[0]) {
+				return Reply{Behavior: Allow, UpdatedInput: call.Input}
+			}
+			return Reply{Behavior: Deny, Message: "The person refuses this. " + prompts.Denial(group[0])}
+		},
+		anew: func(_ *transition, q *Question, seen map[string]SeenCall) bool {
+			now, ok := seen[q.ID]
+			if ok {
+				reshow(q, now.Question)
+				q.Rule, q.Fingerprint = now.Rule, FingerprintOf(*q.Tool)
+			}
+			return ok
+		},
+	}
 }

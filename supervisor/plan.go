@@ -90,10 +90,9 @@ func (s State) planAlone(a *Agent) *Part {
 }
 
 // replan takes note of what is planned of the agents that a step has touched, whose state before is given. What changes
-// the run as a whole has all of them planned anew.
-func (d *transition) replan(before State, e Event) {
-	if _, opened := e.(Opened); opened || unsupervised(e) || before.plans == nil {
-		d.plans = nil
+// the run as a whole takes the plans away: all of them are planned again.
+func (d *transition) replan(before State) {
+	if d.plans == nil {
 		d.plans = d.planned()
 		return
 	}

@@ -62,14 +62,6 @@ func (s State) Pool() bool {
 	return false
 }
 
-// Table gives what has become of the tasks of a run that has no agent to report on them; nil where one does.
-func (o Outcome) Table() *Table {
-	if !o.Root.Group {
-		return nil
-	}
-	return o.State.Table()
-}
-
 // Tally says how many there are of each status, what there are most of first: "12 succeeded, 3 queued".
 func Tally(counts map[Status]int) string {
 	statuses := slices.SortedFunc(maps.Keys(counts), func(a, b Status) int {

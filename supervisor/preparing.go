@@ -1,10 +1,13 @@
 package supervisor
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -219,4 +222,32 @@ func (e RanCommand) apply(d *transition) error {
 	ran := e.Ran
 	d.question(q.ID).Ran = &ran
 	return nil
+}
+
+// FurtherQuestion is the question that the answer to a stop leads to.
+func FurtherQuestion(r questions.Resolution, q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
+	if r.How == questions.RunCommand {
+		return questions.AskCommand, commandQuestion(r.Words, cwd)
+	}
+	what := r.Unsaid()
+	return questions.AskClarification, signals.Question{
+		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
+		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
+	}
+}
+
+// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person. Its text ends with
+// what runs, as a permission's does, and its context is the whole of it; plainCommand has seen to it that that can be
+// seen.
+func commandQuestion(command, cwd string) signals.Question {
+	return signals.Question{
+		ID: "command", Header: "command",
+		Text:    "Run now, as you, in " + text.VisibleLine(cwd) + ": " + calls.OfCommand(command).String() + "?",
+		Context: command,
+		Options: []signals.Option{
+			{Label: questions.RunIt, Description: "its output and exit status go to the agent"},
+			{Label: questions.LeaveIt, Description: "the agent is told that it was not run"},
+		},
+		Validate: "choice",
+	}
 }

@@ -59,3 +59,24 @@ func (p Preset) Grants(q *Question, cfg Config) string {
 	}
 	return questions.InAdvance(q, p.FromFile)
 }
+
+// maxRepeats is how often an agent gets the same answer to the same question without a person.
+const maxRepeats = 10
+
+// repeats reports whether an agent has asked the same in its text so often that it does not heed the answer that it was
+// given in advance, or by the policy: it would go round for ever, each time in another turn that costs. In a call of a
+// tool the turn goes on, and claude's own bounds hold; what is approved is bounded by the number of agents.
+func (d *transition) repeats(q *Question, p Preset) bool {
+	if q.Tool != nil || q.Fingerprint == "" || questions.KindOf(q.Kind).Hands && strings.HasPrefix(p.Value, Approve) {
+		return false
+	}
+	same := 0
+	for _, id := range d.indexed().questions[q.Agent] {
+		o := d.Questions[id]
+		if o.ID != q.ID && o.Fingerprint == q.Fingerprint && o.Index == q.Index && o.Kind == q.Kind &&
+			o.AnsweredBy == p.Origin() {
+			same++
+		}
+	}
+	return same >= maxRepeats
+}

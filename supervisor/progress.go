@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"strings"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -58,4 +59,15 @@ func checksWork(l *Launch) (ids []string) {
 		}
 	}
 	return ids
+}
+
+// Duration is how long the processes of an agent have lived.
+func (s State) Duration(a *Agent) time.Duration {
+	var sum time.Duration
+	for _, l := range s.Launches[a.ID] {
+		if l.StartedAt != nil && l.EndedAt != nil {
+			sum += l.EndedAt.Sub(*l.StartedAt)
+		}
+	}
+	return sum.Round(time.Second)
 }

@@ -121,3 +121,69 @@ func reshow(q *Question, asked signals.Question) {
 
 // OfBudget reports whether a question is about a budget.
 func OfBudget(q *Question) bool { return q.Kind == questions.AskBudget }
+
+// fingerprint is the same for the same signal sent again. That of an escalation is its id: its file may have moved.
+func fingerprint(s signals.Signal) string {
+	if s.Dialect == signals.Escalated {
+		return "escalated " + s.Field("question_id")
+	}
+	return s.Fingerprint()
+}
+
+// begunAnswer reports whether the conversation has the answer to a question, though the turn that it began goes on.
+func (s State) begunAnswer(q *Question) bool {
+	l := s.Live(q.Agent)
+	return l != nil && len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
+		return v.State == checkpoints.DeliveryStarted && v.Launch == l.N && slices.Contains(v.Groups, q.Group)
+	})) > 0
+}
+
+// leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
+func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
+	switch {
+	case kept == nil:
+	case kept.Copy != "":
+		q.Kept, d.agent(q.Agent).Kept = kept, kept
+	default:
+		q.Kept = kept
+		q.Context = strings.TrimSpace(q.Context + "\nIts checkpoint cannot be used: " + kept.Problem +
+			".\nAnswered, it continues without it.")
+	}
+}
+
+// inContext gives the questions of a clarification, each with the context that the signal gives for all.
+func inContext(s signals.Signal) []signals.Question {
+	context := s.Field("context")
+	if context == "" {
+		context = s.Field("question_context")
+	}
+	state := "" // in other forms it is for the agent that goes on
+	if words := s.Field("current_state"); words != "" && (s.Dialect == signals.Paused || s.Dialect == signals.Awaiting) {
+		state = "\nState:\n" + words
+	}
+	qs := slices.Clone(s.Questions)
+	for i := range qs {
+		if qs[i].Context == "" {
+			qs[i].Context = context
+		}
+		qs[i].Context = strings.TrimPrefix(qs[i].Context+state, "\n")
+	}
+	return qs
+}
+
+// ParseQuestions reads a text signal as the questions that a person answers: a clarification is its own, a stop is one,
+// and so is a delegation, anything else none.
+func ParseQuestions(s signals.Signal) (checkpoints.QuestionKind, []signals.Question) {
+	for kind, h := range handlers {
+		if h.asked != nil && h.signal == s.Kind {
+			return kind, h.asked(s)
+		}
+	}
+	return "", nil
+}
+
+// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
+// no file of their agent's.
+func Posted(q *Question) bool {
+	return q.File == nil && questions.KindOf(q.Kind).Posted
+}

@@ -102,7 +102,7 @@ func (d *transition) launchAgain(a *Agent) {
 	fresh := before == nil || a.Fresh || anew && before.Begun || !resumes
 	if before != nil && anew && !a.Fresh {
 		d.abandon(a)
-		d.collectAnswers(a.ID) // the answers among it are said in the new one
+		d.sayAnswers(a.ID) // the answers among it are said in the new one
 		a.SessionID = sessionOf(a)
 	}
 	a.Launches++

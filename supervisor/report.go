@@ -174,3 +174,23 @@ var done = concern{
 		return true
 	},
 }
+
+// parts are the reports of subagents, whose deliverables are looked for one after the other.
+var parts = concern{
+	name: "parts",
+	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+		if part := partDue(a); part != nil && l != nil {
+			e := DoCheck.of(l)
+			e.Key, e.Part = fmt.Sprintf("%s part %d", e.Key, part.N), part.N
+			so = append(so, e)
+		}
+		return so
+	},
+	tells: func(_, after State, e Event, tell teller) {
+		if e, ok := e.(Checked); ok {
+			if p := partAt(after.Agents[e.Agent], e.Part); p != nil {
+				tell(Progress, e.Agent, partNotice(p))
+			}
+		}
+	},
+}

@@ -53,6 +53,8 @@ func (e Recovered) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { l.Stalled = nil })
 }
 
+func (Recovered) mayBeLost() bool { return true }
+
 // faultSilent is the failure of a process of which nothing is heard any more.
 const faultSilent procs.FailureKind = "silent"
 

@@ -65,9 +65,9 @@ func (d *transition) wantSnapshot(n InboxEntry) {
 
 // openSnapshots takes what is said of snapshots where the run is taken over. One is due then: of what was answered and
 // found since the last there is none.
-func (d *transition) openSnapshots(e Opened) {
-	if e.Snapshots != nil {
-		if d.Config.Snapshots = e.Snapshots; e.Snapshots.Dir == "" {
+func (d *transition) openSnapshots(to *SnapshotTo) {
+	if to != nil {
+		if d.Config.Snapshots = to; to.Dir == "" {
 			d.Config.Snapshots = nil
 		}
 	}
@@ -222,6 +222,8 @@ func (e Snapshotted) apply(d *transition) error {
 	return nil
 }
 
+func (e Snapshotted) checksInbox() bool { return e.Over != nil }
+
 // LeaseRead says whether the run is still this supervisor's. The zero value: it is.
 type LeaseRead struct {
 	Over    *checkpoints.TakenOver `json:",omitempty"` // somebody goes on with it from a snapshot
@@ -241,6 +243,9 @@ func (e LeaseRead) apply(d *transition) error {
 	}
 	return nil
 }
+
+// What was acknowledged, and does not count where the run continues, is told.
+func (e LeaseRead) checksInbox() bool { return e.Over != nil }
 
 // takenOver has this supervisor end its agents and leave. What is left for the run from now on is refused.
 func (d *transition) takenOver(over *checkpoints.TakenOver) {

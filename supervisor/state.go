@@ -10,27 +10,6 @@ import (
 	"claude-supervise/supervisor/questions"
 )
 
-type (
-	// Run is the record of a run.
-	Run = checkpoints.Run
-	// Agent is the record of an agent.
-	Agent = checkpoints.Agent
-	// Launch is the record of one of its processes.
-	Launch = checkpoints.Launch
-	// Question is the record of what a person is asked.
-	Question = checkpoints.Question
-	// Report is the record of what an agent has reported.
-	Report = checkpoints.Report
-	// PartReport is the record of what a subagent has reported to its agent.
-	PartReport = checkpoints.PartReport
-	// Delivery is the record of one thing said to an agent.
-	Delivery = checkpoints.Delivery
-	// Status is the state of an agent or run, in the words that every reader sees.
-	Status = checkpoints.Status
-	// InboxEntry is a row of the inbox.
-	InboxEntry = checkpoints.InboxEntry
-)
-
 // State is all that a supervisor knows of its run: its records, and nothing else. It is a value: Step never changes
 // a record in place, so an old State stays what it was.
 type State struct {
@@ -309,9 +288,6 @@ type usage struct {
 	reserved float64 // in dollars, what launches may still spend of their shares
 }
 
-// Budget is what an agent and all below it may use; also what they have used.
-type Budget = checkpoints.Budget
-
 // unsent reports whether a delivery is still to be made.
 func unsent(d *Delivery) bool { return d.State == checkpoints.DeliveryPending }
 
@@ -337,4 +313,9 @@ func (d *transition) indexAnew() {
 			slices.Sort(list)
 		}
 	}
+}
+
+// A touch is the records that a step may have changed or added. Launches go with their agents.
+type touch struct {
+	agents, questions, deliveries map[string]bool
 }

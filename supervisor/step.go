@@ -1,18 +1,10 @@
 package supervisor
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
-
-// ErrUnwelcome is the error of an event that comes too late or twice and changes nothing: an answer to a question
-// that is closed, a receipt of a launch that is over.
-var ErrUnwelcome = errors.New("unwelcome event")
-
-func unwelcome(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrUnwelcome, fmt.Sprintf(format, args...))
-}
 
 // Step gives the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
 // happen panics (a bug: everything saved so far is kept); one that is merely unwelcome returns the state unchanged
@@ -25,24 +17,16 @@ func Step(s State, h Happened) (State, error) {
 	if err := h.Event.apply(d); err != nil {
 		return s, err
 	}
-	if !unsupervised(h.Event) {
+	if unsupervised(h.Event) {
+		d.plans = nil
+	} else {
 		d.reconcile()
 		d.noticeQuiet(s)
 	}
 	d.reindex()
-	d.replan(s, h.Event)
+	d.replan(s)
 	d.remember(h.Event)
 	return d.State, nil
-}
-
-// unsupervised reports whether an event happens to a run that nobody supervises: nothing follows from it before
-// somebody does.
-func unsupervised(e Event) bool {
-	switch e.(type) {
-	case Created, Packed, Unpacked:
-		return true
-	}
-	return false
 }
 
 // Settled settles all agents of a state once more, at a time. What Step gives is settled already, and stays as it is
@@ -53,3 +37,16 @@ func Settled(s State, at time.Time) State {
 	d.reconcile()
 	return d.State
 }
+
+// remember takes note of what a step has touched. An event that makes records in another way leaves nothing to go by.
+func (d *transition) remember(e Event) {
+	if unsupervised(e) {
+		d.recent = nil
+		return
+	}
+	recent := d.recent[max(0, len(d.recent)-mostRecent+1):]
+	d.recent = append(slices.Clip(recent), &touch{d.touched, d.asked, d.said})
+}
+
+// mostRecent is how many steps a state remembers: more than the engine saves in one transaction, as a rule.
+const mostRecent = 32

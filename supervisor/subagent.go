@@ -25,6 +25,8 @@ func (e SubagentStarted) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(*Launch) { d.agent(e.Agent).Subagents = true })
 }
 
+func (SubagentStarted) mayBeLost() bool { return true }
+
 // AskedIn gives the first questions of the calls in which subagents have asked in a launch, and of what they have asked
 // in their own words and have no answer to.
 func (s State) AskedIn(l *Launch) []*Question {

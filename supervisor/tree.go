@@ -160,12 +160,6 @@ func titles(as []*Agent) []string {
 
 func waitsForChildren(names []string) string { return "waits for " + text.JoinLimited(names) }
 
-// toldByClients reports whether clients wait for something and tell it where they were started.
-func toldByClients(n *checkpoints.Nested) bool { return n != nil && n.Clients > 0 }
-
-// hasClients is toldByClients of the end of an agent.
-func hasClients(a *Agent) bool { return a.Delegated != nil && toldByClients(a.Delegated.Nested) }
-
 // withClients gives the children of an agent that have clients, in the order in which they came.
 func (s State) withClients(agent string) []*Agent {
 	var found []*Agent
@@ -177,3 +171,6 @@ func (s State) withClients(agent string) []*Agent {
 	slices.SortFunc(found, func(a, b *Agent) int { return a.Seq - b.Seq })
 	return found
 }
+
+// endOf names the end of an agent as what stops those that it has started.
+func endOf(a *Agent) string { return "the end of " + a.ID }

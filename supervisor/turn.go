@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -27,6 +28,8 @@ func (e TurnBegun) apply(d *transition) error {
 		l.Begun, l.ReportWaived, l.Version, l.AgentTypes = true, false, e.Version, e.Types
 	})
 }
+
+func (TurnBegun) mayBeLost() bool { return true }
 
 // GateAsked is the Stop hook: may the turn end?
 type GateAsked struct {
@@ -81,6 +84,8 @@ func (e GateAsked) apply(d *transition) error {
 	})
 }
 
+func (GateAsked) mayBeLost() bool { return true }
+
 // GateReplied says that the hook has its reply.
 type GateReplied struct {
 	Agent   string
@@ -97,6 +102,8 @@ func (e GateReplied) apply(d *transition) error {
 		}
 	})
 }
+
+func (GateReplied) mayBeLost() bool { return true }
 
 // TurnEnded is a result line.
 type TurnEnded struct {
@@ -155,18 +162,31 @@ func (e TurnEnded) apply(d *transition) error {
 	return nil
 }
 
+func (TurnEnded) mayBeLost() bool { return true }
+
 // endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
 func endsByItself(f procs.Failure) bool {
 	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
 }
 
 // gate is the Stop hook of a process, which waits for its reply.
-var gate = concern{name: "gate", plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
-	if l != nil && l.Phase.Runs() && l.Gate != nil && l.End != EndRecover {
-		so = append(so, DoGate.ofRequest(l, l.Gate.Request))
-	}
-	return so
-}}
+var gate = concern{
+	name: "gate",
+	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+		if l != nil && l.Phase.Runs() && l.Gate != nil && l.End != EndRecover {
+			so = append(so, DoGate.ofRequest(l, l.Gate.Request))
+		}
+		return so
+	},
+	tells: func(_, _ State, e Event, tell teller) {
+		if e, ok := e.(GateAsked); ok {
+			for _, id := range e.Unfiled {
+				tell(Progress, e.Agent, Notification{Trouble: true,
+					Text: "says that it has asked by the question file " + id + ".json, which is not there"})
+			}
+		}
+	},
+}
 
 // singleTurn is of a command, which takes nothing in: what is to be said waits for the end of its process.
 var singleTurn = concern{name: "single turn", live: func(d *transition, of subject) bool {
@@ -214,4 +234,25 @@ var spokenTo = concern{
 		}
 		return so
 	},
+}
+
+// billed takes what a result says that its turn has used: what was seen of it before is in that.
+func (d *transition) billed(a *Agent, l *Launch, b TurnEnded) {
+	a.CostUSD += b.CostUSD
+	a.InputTokens += b.InputTokens
+	a.OutputTokens += b.OutputTokens
+	a.CacheRead += b.CacheRead
+	a.CacheCreation += b.CacheCreation
+	a.ServiceTier = cmp.Or(b.ServiceTier, a.ServiceTier)
+	a.ToolUses += b.ToolUses
+	a.Turns += b.Turns
+	l.CostUSD += b.CostUSD
+	l.Used = nil
+}
+
+// byOurBound reports whether claude has ended a turn because of a bound that we gave its process.
+func byOurBound(l *Launch, b TurnEnded) bool {
+	const roundedOff = 1e-6
+	return b.Failure.Kind == procs.OverBudget &&
+		(l.ShareUSD > 0 && l.CostUSD >= l.ShareUSD-roundedOff || l.MaxTurns > 0 && b.Turns >= l.MaxTurns)
 }

@@ -139,18 +139,13 @@ type CameAlong struct {
 	Worktree checkpoints.Worktree
 }
 
-// settlesIn has an agent work in its worktree as it was made again, and reports whether it was.
-func (e Unpacked) settlesIn(a *Agent) bool {
-	c, along := e.Worktrees[a.ID]
-	if !along {
-		return false
-	}
+// settleIn has an agent work in its worktree as it was made again.
+func (c CameAlong) settleIn(a *Agent) {
 	place := checkpoints.Workplace{Cwd: c.Cwd, Placed: !a.Placing, Tidying: a.Tidying, Gone: a.Gone, Worktree: &c.Worktree}
 	if a.Placing {
 		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
 	}
 	a.Workplace = place
-	return true
 }
 
 // AgentOfBranch gives the agent for which the branch of a worktree was made, "" if it is no branch of the run's.

@@ -1,0 +1,115 @@
+package supervisor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
+)
+
+// This file is the time-out case of the protocols document (002): of work that takes longer than its estimate a
+// person is asked once what is to become of it.
+
+// begins sets when an agent's work takes longer than its estimate, from its first start on.
+func begins(a *Agent, at time.Time) {
+	if a.Estimate > 0 && a.Overdue == nil {
+		due := at.Add(a.Estimate)
+		a.Overdue = &due
+	}
+}
+
+// overdueInWords tells a person of it where nobody is asked, with what can be done.
+func overdueInWords(a *Agent) string {
+	return fmt.Sprintf(
+		"takes longer than its estimate (%s; %s). Let it continue, or have it reduce its task or delegate a part: "+
+			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
+}
+
+// OverrunQuestion asks what becomes of an agent that takes longer than its estimate. It works on meanwhile.
+func (s State) OverrunQuestion(a *Agent) signals.Question {
+	context := "It continues meanwhile, whether this is answered or not."
+	if p := a.Progress; p != nil {
+		context = "It is " + s.doing(a) + ".\n" + context
+	}
+	options := []signals.Option{
+		{Label: questions.GoOnIt, Description: "accept that it takes longer"},
+		{Label: questions.ReduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
+		{Label: questions.DelegateIt, Description: "have it hand what is left to new agents"},
+		{Label: questions.StopIt, Description: "end it, and what it has started"},
+	}
+	if !s.Abilities().TakesInput { // nothing can be said to it while it works
+		options = []signals.Option{options[0], options[3]}
+	}
+	return signals.Question{
+		ID: "overrun", Header: "overrun", Options: options,
+		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", Title(a), a.Estimate),
+		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
+	}
+}
+
+// overruns hold nobody back: an agent works on while a person is asked what becomes of it.
+var overruns = concern{
+	name:    "overruns",
+	decided: (*transition).decideOverrun,
+	plan: func(_ State, a *Agent, _ *Launch, so []Effect) []Effect {
+		if a.Overdue != nil && !a.ToldOverdue {
+			so = append(so, Effect{Do: DoOverdue, Key: "overdue " + a.ID, Agent: a.ID, Until: *a.Overdue})
+		}
+		return so
+	},
+	tells: func(_, after State, e Event, tell teller) {
+		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions[e.IDs[0]] == nil) { // else it is asked
+			tell(Progress, e.Agent, Notification{Text: overdueInWords(after.Agents[e.Agent]), Trouble: true})
+		}
+	},
+}
+
+// decideOverrun does what a person has answered to how long an agent takes. What is said to it goes into its turn.
+func (d *transition) decideOverrun(id string) {
+	for _, q := range d.FindQuestionsOf(id, func(q *Question) bool {
+		return q.Kind == questions.AskOverrun && q.State == checkpoints.QuestionAnswered
+	}) {
+		q = d.question(q.ID)
+		q.State = checkpoints.QuestionDelivered
+		word, words, _ := strings.Cut(q.Answer, ":")
+		word, words = strings.ToLower(strings.TrimSpace(word)), strings.TrimSpace(words)
+		switch {
+		case q.Declined, q.Skipped, word == questions.GoOnIt && words == "":
+			continue
+		case word == questions.StopIt:
+			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
+			continue
+		}
+		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + d.answerKey([]*Question{q}),
+			From: fromUser, At: d.at, Text: prompts.Overrun(d.Agents[id].Estimate, q.Answer, word, words)})
+	}
+}
+
+// Overdue says that an agent's work takes longer than its estimate. It names the question about it; a run of an earlier
+// release has none.
+type Overdue struct {
+	Agent string
+	Naming
+}
+
+var _ = kind[Overdue]("overdue")
+
+// apply takes note that an agent's work takes longer than its estimate, and asks what becomes of it. Where questions
+// are refused, the person is told only.
+func (e Overdue) apply(d *transition) error {
+	a := d.Agents[e.Agent]
+	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
+		return unwelcome("the work of %s is not overdue", e.Agent)
+	}
+	d.agent(e.Agent).ToldOverdue = true
+	if len(e.IDs) == 1 && d.Config.Policy != Fail && a.StopWanted == "" {
+		d.openQuestions(a.ID, questions.AskOverrun, []signals.Question{d.OverrunQuestion(a)}, e.Naming,
+			func(q *Question) { q.Fingerprint = "overrun " + a.ID })
+	}
+	return nil
+}
