@@ -28,7 +28,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	f.inputAt, f.inputEnd = 0, 0
 	if f.help {
 		rows := append(head, strings.Split(strings.TrimRight(f.helpText(width), "\n"), "\n")...)
-		return rows[:min(len(rows), height)]
+		return clip(rows, height)
 	}
 	note, foot := f.paint(f.styles.alarm, f.note, width), f.paint(f.styles.faint, f.keys(width), width)
 	want := f.wants(width, func(want int) bool {
@@ -360,6 +360,9 @@ func (f *form) helpText(width int) string {
 		}
 		b.WriteString(hang(keys, text, width) + "\n")
 	}
+	if _, list := checklist(f.q); list != "" { // what ? is for, there
+		b.WriteString(wrap(Clean(list), "", width) + "\n\n")
+	}
 	if f.choices != nil {
 		if f.q.MultiSelect {
 			say("Space, 1, b", "marks an option, or takes the mark away")
@@ -411,9 +414,6 @@ func (f *form) helpText(width int) string {
 		say("Ctrl-C", "leaves the run; all is saved")
 	}
 	say("any key", "back to the question")
-	if _, list := checklist(f.q); list != "" {
-		b.WriteString("\n" + wrap(Clean(list), "", width) + "\n\n")
-	}
 	b.WriteString(wrap(strings.TrimSuffix(elsewhere(f.q), "\n"), "", width))
 	return b.String()
 }
