@@ -65,6 +65,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"768213878-1-4-7-8-9-10-11-12-13":         "the answer to what an unpacked run asked anew was taken for the one before",
 		"768222958-2-3-5-10-11-12-13":             "what a blocked agent was told by a run that was unpacked stood for another answer",
 		"768017582-3-7-8-9-10-11-12-13":           "nobody waited for a snapshot to be tried again after the machine had slept",
+		"769015142-2-3-7-8-9-10-11-12-13":         "a snapshot that took too long to capture held nothing back any more",
 		"767050114-1-4-5-7-8-9-12-13":             "the subagents of a model asked on and on",
 	} {
 		t.Run(text, func(t *testing.T) {

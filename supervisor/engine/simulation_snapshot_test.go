@@ -18,8 +18,9 @@ type simLease struct {
 	unknown bool                   // the disk that says it does not answer
 	changed chan struct{}
 	epoch   int
-	holding bool // a snapshot is being captured
-	waited  int  // how often time has passed at rest
+	holding bool      // a snapshot is being captured
+	held    time.Time // since when
+	waited  int       // how often time has passed at rest
 
 	asked map[string]bool // the questions that are in the newest snapshot
 }
@@ -65,7 +66,7 @@ func (e *simEngine) Changed() <-chan struct{} { return e.w.lease.changed }
 func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, captured func()) supervisor.Snapshotted {
 	b := supervisor.Snapshotted{At: e.now(), Lost: s.InTurns()}
 	leave := e.w.enter()
-	e.w.lease.holding = true
+	e.w.lease.holding, e.w.lease.held = true, time.Now()
 	leave()
 	e.wait(&simItem{key: "capture", weight: 4, comes: true, do: func() { // the engine goes on with what was held back
 		if e.w.one(6) {
@@ -112,7 +113,7 @@ func (l *simLease) forbids(f supervisor.Effect) string {
 		return f.Key + ", though somebody else resumes the run"
 	case l.unknown:
 		return f.Key + ", though it is not known whose the run is"
-	case l.holding:
+	case l.holding && time.Since(l.held) < maxHeldBack:
 		return f.Key + ", while a snapshot is captured"
 	}
 	return ""
