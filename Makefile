@@ -17,7 +17,7 @@ FUZZED ?= $$(grep -rl --include '*_test.go' '^func Fuzz' . | xargs -n 1 dirname 
 BENCHTIME ?= 1s
 
 # How many tests of a package run beside each other: most wait, for a process or a person. What vet finds make lint says.
-PARALLEL ?= 6
+PARALLEL ?= 8
 # The packages that start goroutines of their own: those that make race gives to the race detector.
 RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints ./cmd/...
 # What it is not given: tests with one goroutine, of disks, screens and damaged files, that it makes ten times as slow.
@@ -61,6 +61,9 @@ NEWER := TestNoRunReaches|TestNoSessionOfThePerson|TestNoScheduleOutlives|TestAC
 NEWER := $(NEWER)|TestACommandIsAskedAboutInEach|TestARuleGivenElsewhere|TestNoRuleCoversACommand|TestNoFileOfThePersons
 NEWER := $(NEWER)|TestNoMessageAttaches|TestAnAdministrators
 ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
+ATTACKED := $(ATTACKS)|$(NEWER)|TestNoShellRuns
+# What make test leaves out: CI has WITHOUT=attacks, for make attacks plays more of each.
+WITHOUT ?=
 
 .PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
@@ -131,7 +134,7 @@ sizes: ## what each library adds to the program
 test: ## all tests, the real CLI included, with a sample of each long matrix (5 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
-	$(SHORT) -timeout 40m ./...
+	$(SHORT) -timeout 40m $(if $(filter attacks,$(WITHOUT)),-skip '$(ATTACKED)') ./...
 
 matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, whole (20 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
@@ -141,7 +144,7 @@ matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, who
 attacks: ## every attack to a run, and a sample to bare claude; make matrices plays all to both (1 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	e2e/shells/install; CLAUDE_SUPERVISE_TEST_SHELLS=1 CLAUDE_SUPERVISE_TEST_EVERY_ATTACK=1 $(SHORT) -timeout 30m \
-	-run '$(ATTACKS)|$(NEWER)|TestNoShellRuns' ./e2e ./e2e/claude
+	-run '$(ATTACKED)' ./e2e ./e2e/claude ./supervisor/permission
 
 race: ## the packages that start goroutines, under the race detector (3 min)
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
