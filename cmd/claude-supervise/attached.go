@@ -20,6 +20,7 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -233,7 +234,7 @@ func (a *attached) live(s view.Snapshot) {
 		case supervisor.AgentStarted, supervisor.ResumedNow:
 			a.does = "starting"
 		case supervisor.Progress:
-			a.does = n.Text
+			a.does = text.Gist(n.Text)
 		case supervisor.TextSaid:
 			a.does = "thinking"
 		}

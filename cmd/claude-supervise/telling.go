@@ -13,6 +13,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -178,7 +179,7 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
-		return ofSubagent(n, view.Because(n.Text))
+		return ofSubagent(n, text.Gist(view.Because(n.Text)))
 	}
 	return ""
 }
@@ -258,7 +259,7 @@ func (s *session) follow(n supervisor.Notification) {
 			line.Since = n.Time
 		}
 	case supervisor.Progress:
-		say(n.Text)
+		say(text.Gist(n.Text))
 	case supervisor.TextSaid:
 		say("thinking")
 	case supervisor.ParkedNow:

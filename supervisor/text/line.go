@@ -50,6 +50,12 @@ func more(lines, bytes int) string {
 // moreAtEnd is what More writes, where it ends a line but for a few characters.
 var moreAtEnd = Lazily(`… \(\+(?:(\d{1,9}) lines?, )?(\d{1,9}) bytes?\)([^(]?)$`)
 
+// Gist is a line as Line has made it, without how much it leaves out: for where nothing is decided by it.
+func Gist(s string) string { return moreAtEnd().ReplaceAllString(s, "…$3") }
+
+// Cut is the gist of a line, cut to a width in terminal cells.
+func Cut(s string, width int) string { return ansi.Truncate(Gist(s), width, "…") }
+
 // Width below which Fit says only a number, and below which only that something is missing, in terminal cells.
 const (
 	roomForWords  = 44

@@ -86,6 +86,20 @@ func TestALineThatIsCutAgainSaysAllThatIsMissing(t *testing.T) {
 	}
 }
 
+func TestAGistDoesNotCountWhatItLeavesOut(t *testing.T) {
+	line := "Allow Bash: " + Line("echo one two three four five\ntouch PWN", 100) + "?"
+	for width, want := range map[int]string{
+		200: "Allow Bash: echo one two three four five…?", 30: "Allow Bash: echo one two thre…", 1: "…",
+	} {
+		if got := Cut(line, width); got != want {
+			t.Errorf("in %d cells it is %q, want %q", width, got, want)
+		}
+	}
+	if got := Gist("it is (+3 bytes) longer"); got != "it is (+3 bytes) longer" {
+		t.Errorf("what is no count is lost: %q", got)
+	}
+}
+
 // Whatever it is made of, a text is seen whole, and read back in one way.
 func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{

@@ -41,20 +41,21 @@ const (
 
 // words says a remark without its time.
 func (r Remark) words() string {
-	text := r.Text
 	switch r.Type {
+	case RemarkCall:
+		return text.Gist(r.Text)
 	case RemarkStderr:
-		text = "stderr: " + text
+		return "stderr: " + r.Text
 	case RemarkTurnDone:
-		text = "-- turn ended: " + text
+		return "-- turn ended: " + r.Text
 	case RemarkAnswered:
-		text = "answered by " + *r.By + ": " + text
+		return "answered by " + *r.By + ": " + r.Text
 	case RemarkSkipped:
-		text = "skipped by " + *r.By
+		return "skipped by " + *r.By
 	case RemarkDeclined:
-		text = strings.TrimSuffix("declined by "+*r.By+": "+text, ": ")
+		return strings.TrimSuffix("declined by "+*r.By+": "+r.Text, ": ")
 	}
-	return text
+	return r.Text
 }
 
 // String says a remark with its time, whose it is, and what an answer is to.

@@ -73,9 +73,9 @@ func TestATreeOfRunsTellsOfEachAgentWithWholeIds(t *testing.T) {
 	want := `RUN, AGENT            STATUS     SINCE     PRIO  COST   WHY, TASK
 r-3f9a2c1b            blocked    1m ago          $1.75  login: waits for a child
   a-7Qm2xK9fWb4T      blocked    1m ago          $1.50  Build the service
-    a-000000000001    succeeded  just now  P0    $0.25  Write the schema an… +35
+    a-000000000001    succeeded  just now  P0    $0.25  Write the schema and a …
       a-000000000003  parked     just now  P1    $0.00  Ask
-        asks q-7kq2mx: Which of the very many days that there are i… (+33 bytes)
+        asks q-7kq2mx: Which of the very many days that there are in a year is …
     a-000000000002    running    just now  P1    $0.00  tests: Write the tests
       at work, 40 %: the second of five
     a-000000000004    limited    just now  P2    $0.00  (optional) Draw

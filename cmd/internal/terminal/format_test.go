@@ -74,7 +74,7 @@ func TestTableFitsTheWidthByCuttingTheWidestColumn(t *testing.T) {
 	})
 	want := strings.Join([]string{
 		"ID          STATUS   REASON",
-		"r-abcdefgh  running  the agent wait… +31",
+		"r-abcdefgh  running  the agent waits fo…",
 		"r-数据库    parked   a b",
 		"r-short",
 		"",

@@ -56,7 +56,7 @@ func Tree(width, whole int, header []string, rows []TreeRow) string {
 		case width > 0 && row.Fold:
 			b.WriteString(wrap(below, indent, width) + "\n")
 		case width > 0:
-			b.WriteString(text.Fit(indent+below, width) + "\n")
+			b.WriteString(text.Cut(indent+below, width) + "\n")
 		default:
 			b.WriteString(indent + below + "\n")
 		}
@@ -131,7 +131,7 @@ func layOut(width, whole int, lines [][]string) string {
 		for i, cell := range line {
 			wide := cells[at][i]
 			if wide > widths[i] {
-				cell = text.Fit(cell, widths[i])
+				cell = text.Cut(cell, widths[i])
 				wide = ansi.StringWidth(cell)
 			}
 			row.WriteString(cell + strings.Repeat(" ", widths[i]-wide+gap))

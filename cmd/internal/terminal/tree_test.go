@@ -20,7 +20,7 @@ func TestATreeIndentsAndCutsNoName(t *testing.T) {
 		"NAME                          WHAT",
 		"r-12345678                    a run wit…",
 		"  a-123456789012              the root",
-		"    asks: which of the very many day… +8",
+		"    asks: which of the very many days i…",
 		"    … 9 more",
 		"      a-abcdefghijkl          deeper",
 		"r-2",
