@@ -290,8 +290,7 @@ func (b *Board) tabs(e entry) string {
 }
 
 func (b *Board) wrapped(text string, width int) []string {
-	text = strings.ReplaceAll(strings.TrimRight(terminal.Clean(text), "\n"), "\t", "    ")
-	return strings.Split(ansi.Wrap(text, max(width, 1), ""), "\n")
+	return terminal.Wrap(strings.TrimRight(terminal.Clean(text), "\n"), width)
 }
 
 // part gives the rows that were scrolled to.

@@ -231,6 +231,11 @@ func wrap(text, indent string, width int) string {
 	return indent + strings.ReplaceAll(wrapWords(text, room), "\n", "\n"+indent)
 }
 
+// Wrap breaks text into lines of at most width cells: between words, as on every terminal of this program.
+func Wrap(text string, width int) []string {
+	return strings.Split(wrapWords(strings.ReplaceAll(text, "\t", "    "), max(width, 1)), "\n")
+}
+
 // wrapWords breaks text where there is space, and not at a hyphen as ansi.Wrap does: an id, a flag or a command that is
 // broken there cannot be copied. What is longer than a line is cut.
 func wrapWords(text string, width int) string {
