@@ -88,7 +88,7 @@ func (s *Store) writeSo(ctx context.Context, doing string, how durability, work 
 		return s.rollback(ctx, doing, err)
 	}
 	if err := s.exec(ctx, `COMMIT`); err != nil {
-		s.doubt(err)
+		s.markUncertain(err)
 		err = s.rollback(ctx, doing, err)
 		_ = s.reassure(ctx) // else the next write does
 		return err

@@ -78,8 +78,8 @@ func (s *Store) beLazy(ctx context.Context, lazy bool) error {
 	return nil
 }
 
-// doubt heeds the failure of a commit that waited.
-func (s *Store) doubt(why error) {
+// markUncertain heeds the failure of a commit that waited.
+func (s *Store) markUncertain(why error) {
 	var e *sqlite.Error
 	s.doubtful = s.doubtful || errors.As(why, &e) && e.Code() == sqlite3.SQLITE_IOERR_FSYNC
 }

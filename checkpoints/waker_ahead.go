@@ -19,15 +19,15 @@ const maxAhead = 64
 // RingAhead has the supervisor at path woken up should this process end before rung is called. Like Ring it never
 // blocks, and does not say whether anybody was there.
 func RingAhead(path string) (rung func()) {
-	heard, kept, err := os.Pipe()
+	theirs, kept, err := os.Pipe()
 	if err != nil {
 		return func() {}
 	}
-	send(path, unix.UnixRights(int(heard.Fd())))
+	send(path, unix.UnixRights(int(theirs.Fd())))
 	return func() {
-		_, _ = kept.Write([]byte{1}) // heard is open still: without a reader SIGPIPE would come
+		_, _ = kept.Write([]byte{1}) // theirs is open still: without a reader SIGPIPE would come
 		_ = kept.Close()
-		_ = heard.Close()
+		_ = theirs.Close()
 	}
 }
 

@@ -148,7 +148,7 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 	}()
 	primed := make(chan struct{})
 	if taker.Folder != nil {
-		sup.Primed = primed
+		sup.SnapshotReady = primed
 	}
 
 	var out supervisor.Outcome

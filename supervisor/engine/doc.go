@@ -10,6 +10,6 @@
 //	                                  Store              Processes, FileDrop, Files, Machine, Executors
 //
 // The loop's goroutine (engine.go) alone changes the state. Effects (effects.go) are given the state of the moment,
-// which never changes, run beside the loop, and come back as events; course.go says which are started and cut short,
+// which never changes, run beside the loop, and come back as events; queue.go says which are started and cut short,
 // giveup.go bounds them. Package host has the interfaces on the real machine.
 package engine

@@ -80,7 +80,7 @@ var effects = map[supervisor.EffectKind]kind{
 	supervisor.DoHold:    {do: (*engine).hold},
 	supervisor.DoWatch:   {do: (*engine).watch},
 	supervisor.DoTimeout: {do: (*engine).timeout},
-	supervisor.DoRetry:   {do: (*engine).rest},
+	supervisor.DoRetry:   {do: (*engine).awaitRetry},
 	supervisor.DoOverdue: {do: (*engine).waitOverdue},
 	supervisor.DoClock:   {do: (*engine).clock},
 	supervisor.DoEase:    {do: (*engine).ease},

@@ -22,51 +22,51 @@ var errAbandoned = errors.New("ended at once by a second interrupt")
 // in goroutines of the group and tell what became of them by a result.
 type engine struct {
 	Supervisor
-	run          string
-	state        supervisor.State
-	created      *supervisor.Created // that the run is new, which is saved with its opening; nil: it was saved before
-	seq          int64               // of the last event saved
-	waker        Waker
-	news         chan supervisor.FileEvent // of question files that are not ours
-	unowned      map[string]bool           // ids of such files that no agent has named yet
-	edits        edits                     // of the agents' files
-	fileDrop     FileDrop                  // nil where the folders of question files cannot be used
-	log          zerolog.Logger
-	group        errgroup.Group
-	inflight     map[string]*underway
-	ofRun        course            // those of them that concern the run as a whole
-	ofAgents     []*course         // and those that concern an agent by itself, in the order in which the agents came
-	undone       []string          // keys of effects that are left to the next supervisor
-	children     map[string]*child // by agent
-	results      chan result
-	messages     chan childMessage
-	interrupted  bool      // the person has asked to leave
-	stopAsked    bool      // or that something stops
-	toldUntil    time.Time // how long the supervisor still stays to tell a person; zero: it stays for something else, too
-	batch        *batch    // open while what the children have said meanwhile is read
-	backpressure supervisor.Backpressure
-	watches      watches         // what the kernel is asked to tell
-	memory       chan struct{}   // one value when the kernel says that memory is short
-	ticking      time.Time       // since when the inbox is looked at each minute
-	disk         answering       // of what agents name
-	capturing    capturing       // the snapshot that holds effects back; zero: none does
-	primed       <-chan struct{} // Primed; nil once snapshots are put off no longer
-	leases       chan supervisor.LeaseRead
-	ticked       chan struct{} // one value when the lease has to be looked at, for a minute is over
-	doubt        chan struct{} // one value when an effect could not know whose the run is
-	done         chan struct{} // closed when the loop has ended: nobody reads the channels any more
+	run           string
+	state         supervisor.State
+	created       *supervisor.Created // that the run is new, which is saved with its opening; nil: it was saved before
+	seq           int64               // of the last event saved
+	waker         Waker
+	news          chan supervisor.FileEvent // of question files that are not ours
+	unowned       map[string]bool           // ids of such files that no agent has named yet
+	edits         edits                     // of the agents' files
+	fileDrop      FileDrop                  // nil where the folders of question files cannot be used
+	log           zerolog.Logger
+	group         errgroup.Group
+	inflight      map[string]*underway
+	ofRun         queue             // those of them that concern the run as a whole
+	ofAgents      []*queue          // and those that concern an agent by itself, in the order in which the agents came
+	undone        []string          // keys of effects that are left to the next supervisor
+	children      map[string]*child // by agent
+	results       chan result
+	messages      chan childMessage
+	interrupted   bool      // the person has asked to leave
+	stopAsked     bool      // or that something stops
+	toldUntil     time.Time // how long the supervisor still stays to tell a person; zero: it stays for something else, too
+	batch         *batch    // open while what the children have said meanwhile is read
+	backpressure  supervisor.Backpressure
+	watches       watches         // what the kernel is asked to tell
+	memory        chan struct{}   // one value when the kernel says that memory is short
+	ticking       time.Time       // since when the inbox is looked at each minute
+	disk          answering       // of what agents name
+	capturing     capturing       // the snapshot that holds effects back; zero: none does
+	snapshotReady <-chan struct{} // SnapshotReady; nil once snapshots are put off no longer
+	leases        chan supervisor.LeaseRead
+	ticked        chan struct{} // one value when the lease has to be looked at, for a minute is over
+	unsure        chan struct{} // one value when an effect could not know whose the run is
+	done          chan struct{} // closed when the loop has ended: nobody reads the channels any more
 }
 
 // A result is what became of an effect: an event, nil if nothing happened. Where the engine's own goroutine has to do
 // something first, or knows what the event needs, finish gives it there.
 type result struct {
-	key    string
-	event  supervisor.Event
-	finish func() supervisor.Event
-	undo   func() // instead of both, where the engine has ended meanwhile
-	cut    bool   // its context had ended before
-	given  bool   // it was given up: there is nothing of it but why
-	why    error
+	key       string
+	event     supervisor.Event
+	finish    func() supervisor.Event
+	undo      func() // instead of both, where the engine has ended meanwhile
+	cut       bool   // its context had ended before
+	abandoned bool   // it was given up: there is nothing of it but why
+	why       error
 }
 
 // childMessage is one message of a child.
@@ -107,13 +107,13 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 	}
 	watching, unwatch := context.WithCancel(ctx)
 	defer unwatch()
-	young := time.NewTimer(youth)
-	defer young.Stop()
-	var unprimed <-chan time.Time
-	if e.primed = e.Primed; e.primed != nil {
-		unprimed = time.After(maxPriming)
+	ageTimer := time.NewTimer(watchAge)
+	defer ageTimer.Stop()
+	var delayed <-chan time.Time
+	if e.snapshotReady = e.SnapshotReady; e.snapshotReady != nil {
+		delayed = time.After(maxSnapshotDelay)
 	}
-	stirred, rests := e.Now(), false
+	lastActive, idle := e.Now(), false
 	e.group.Go(func() error { e.watchLease(watching); return nil })
 	for {
 		if left, err := e.carryOut(ctx); left || err != nil {
@@ -125,12 +125,12 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		select {
 		case l := <-e.leases:
 			err = e.apply(ctx, l)
-		case <-young.C:
+		case <-ageTimer.C:
 			e.watches.grown = true
-		case <-e.primed:
-			e.primed = nil
-		case <-unprimed:
-			e.primed = nil
+		case <-e.snapshotReady:
+			e.snapshotReady = nil
+		case <-delayed:
+			e.snapshotReady = nil
 		case <-e.capturing.done:
 			e.capturing = capturing{}
 		case r := <-e.results:
@@ -166,9 +166,9 @@ func (e *engine) loop(ctx context.Context, opened supervisor.Opened) error {
 		}
 		switch {
 		case !waited:
-			stirred, rests = e.Now(), false
-		case !rests && e.Now().Sub(stirred) >= supervisor.PollInterval/2:
-			rests = true
+			lastActive, idle = e.Now(), false
+		case !idle && e.Now().Sub(lastActive) >= supervisor.PollInterval/2:
+			idle = true
 			e.Machine.Rest()
 		}
 	}
@@ -189,7 +189,7 @@ func (e *engine) take(ctx context.Context, r result) error {
 		}
 	}
 	u.cancel(nil)
-	e.landed(u)
+	e.finished(u)
 	switch r.event.(type) {
 	case nil:
 		return nil
@@ -200,8 +200,8 @@ func (e *engine) take(ctx context.Context, r result) error {
 }
 
 // start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go). It is
-// part of a course, nil for what is not planned.
-func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course) {
+// part of a queue, nil for what is not planned.
+func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *queue) {
 	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	row, ok := effects[effect.Do]
 	if !ok {
@@ -230,8 +230,8 @@ func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *course
 	}()
 	e.group.Go(func() error {
 		within := row.within
-		if e.haste.of == effect.Do && within > 0 {
-			within = e.haste.most
+		if e.grace.of == effect.Do && within > 0 {
+			within = e.grace.most
 		}
 		if within > 0 {
 			late := time.AfterFunc(within, func() { cancel(fmt.Errorf("it took longer than %v", within)) })

@@ -13,8 +13,8 @@ type Result = result
 
 var Executing = effects
 
-// A Haste is a haste.
-type Haste struct {
+// A Grace is how much time effects have to come to their end by themselves.
+type Grace struct {
 	Before, After, Ends time.Duration
 	Told                time.Duration
 	Of                  supervisor.EffectKind
@@ -41,9 +41,9 @@ func (s *Supervisor) Instead(do func(supervisor.Effect, func(context.Context) Re
 	s.hooks.instead = do
 }
 
-// SetHaste sets how much time effects have to come to their end by themselves.
-func (s *Supervisor) SetHaste(h Haste) {
-	s.haste = haste{before: h.Before, after: h.After, ends: h.Ends, told: h.Told, of: h.Of, most: h.Most}
+// SetGrace sets how much time effects have to come to their end by themselves.
+func (s *Supervisor) SetGrace(h Grace) {
+	s.grace = grace{before: h.Before, after: h.After, ends: h.Ends, told: h.Told, of: h.Of, most: h.Most}
 }
 
 const (

@@ -17,16 +17,16 @@ import (
 //
 //   - when it has taken longer than its bound;
 //   - when somebody waits for its end: its agent is stopped, or has used up its time, or the supervisor leaves. It has
-//     a while before that (haste), for what it does may be of use later;
-//   - when the supervisor stays only for a person to be told: all that is told has one time in common (haste.told);
+//     a while before that (grace), for what it does may be of use later;
+//   - when the supervisor stays only for a person to be told: all that is told has one time in common (grace.told);
 //   - at once when the supervisor is told to go at once, and for a wait as soon as it is planned no more.
 //
 // An effect that does not hear this is given up: its goroutine is left behind, and what an event has to say of it is
 // concluded without it. When the supervisor leaves nothing is concluded: the records stay as they are, and the next
 // supervisor does the same again, as after a crash.
 
-// A haste is how much time effects have to come to their end by themselves.
-type haste struct {
+// A grace is how much time effects have to come to their end by themselves.
+type grace struct {
 	before time.Duration         // from when somebody waits for an effect's end until it is cut short
 	after  time.Duration         // from then until it is given up
 	ends   time.Duration         // the same for what ends processes
@@ -38,7 +38,7 @@ type haste struct {
 // toldPatience is what a command that sends a mail needs on a busy machine.
 const toldPatience = 10 * time.Second
 
-var defaultHaste = haste{before: 5 * time.Second, after: 2 * time.Second, ends: 20 * time.Second}
+var defaultGrace = grace{before: 5 * time.Second, after: 2 * time.Second, ends: 20 * time.Second}
 
 // Why effects are cut short.
 var (
@@ -54,19 +54,19 @@ var (
 type underway struct {
 	effect supervisor.Effect
 	kind
-	cancel  context.CancelCauseFunc
-	hurried bool // it has been told to come to its end
-	of      *course
-	planned bool // it is in the last plan
+	cancel     context.CancelCauseFunc
+	endingSoon bool // it has been told to come to its end
+	of         *queue
+	planned    bool // it is in the last plan
 }
 
-// hurry gives an effect a while to come to its end.
-func (e *engine) hurry(u *underway, why error) {
-	if u.hurried {
+// endSoon gives an effect a while to come to its end.
+func (e *engine) endSoon(u *underway, why error) {
+	if u.endingSoon {
 		return
 	}
-	u.hurried = true
-	before := e.haste.before
+	u.endingSoon = true
+	before := e.grace.before
 	if errors.Is(why, errNoTime) {
 		before = time.Until(e.toldUntil)
 	}
@@ -80,7 +80,7 @@ func (e *engine) boundTelling(plan supervisor.Parts, leaving bool) {
 	case e.state.Run.Leaving == "" || !plan.OnlyTells():
 		e.toldUntil = time.Time{}
 	case e.toldUntil.IsZero():
-		told := e.haste.told
+		told := e.grace.told
 		if told == 0 {
 			told = toldPatience
 		}
@@ -88,9 +88,9 @@ func (e *engine) boundTelling(plan supervisor.Parts, leaving bool) {
 	}
 }
 
-// hastens says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
+// reasonToEnd says why an effect in flight ought to come to its end; nil if it may take its time. leaving tells that
 // nothing else is left to do.
-func (e *engine) hastens(u *underway, leaving bool) error {
+func (e *engine) reasonToEnd(u *underway, leaving bool) error {
 	switch {
 	case u.ends, u.writes && u.planned:
 		return nil
@@ -114,17 +114,17 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 		return r
 	case <-ctx.Done():
 	}
-	patience := e.haste.after
+	patience := e.grace.after
 	if b := effects[f.Do]; b.ends || b.kills {
-		patience = e.haste.ends
+		patience = e.grace.ends
 	}
-	given := time.NewTimer(patience)
-	defer given.Stop()
+	abandon := time.NewTimer(patience)
+	defer abandon.Stop()
 	select {
 	case r := <-came:
 		r.cut = true
 		return r
-	case <-given.C:
+	case <-abandon.C:
 	}
 	// Not waited for: it may never come back.
 	go func() {
@@ -132,14 +132,14 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 			r.undo()
 		}
 	}()
-	return result{cut: true, given: true, why: context.Cause(ctx)}
+	return result{cut: true, abandoned: true, why: context.Cause(ctx)}
 }
 
 // concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
 func (e *engine) concluded(u *underway, r result) supervisor.Event {
 	switch {
-	case e.interrupted && (r.given || !u.genuine):
-		e.log.Warn().Str("effect", u.effect.Key).Bool("given up", r.given).Msg("left to the next supervisor")
+	case e.interrupted && (r.abandoned || !u.genuine):
+		e.log.Warn().Str("effect", u.effect.Key).Bool("given up", r.abandoned).Msg("left to the next supervisor")
 		e.undone = append(e.undone, u.effect.Key)
 		return nil
 	case r.finish != nil:

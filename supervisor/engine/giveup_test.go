@@ -61,7 +61,7 @@ func interruptedAt(kind supervisor.EffectKind) func(*testBench, func(*testBench)
 				return engine.Result{}
 			}
 		})
-		d.SetHaste(engine.Haste{Before: time.Hour, After: time.Millisecond, Ends: time.Millisecond})
+		d.SetGrace(engine.Grace{Before: time.Hour, After: time.Millisecond, Ends: time.Millisecond})
 		go func() {
 			<-reached
 			d.interrupt(2)
@@ -247,14 +247,14 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 		}
 		return act
 	})
-	haste := engine.Haste{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second}
+	grace := engine.Grace{Before: time.Millisecond, After: 50 * time.Millisecond, Ends: 20 * time.Second}
 	if bound.Ends || bound.Kills {
-		haste.Ends = 50 * time.Millisecond
+		grace.Ends = 50 * time.Millisecond
 	}
 	if bound.Ends || end == "max-time" {
-		haste.Of, haste.Most = kind, 50*time.Millisecond
+		grace.Of, grace.Most = kind, 50*time.Millisecond
 	}
-	d.SetHaste(haste)
+	d.SetGrace(grace)
 
 	const said = "what was said before the end"
 	type left struct {
@@ -362,7 +362,7 @@ func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.SetHaste(engine.Haste{Before: time.Hour, After: time.Hour, Told: time.Millisecond})
+	d.SetGrace(engine.Grace{Before: time.Hour, After: time.Hour, Told: time.Millisecond})
 	var told []string
 	d.Announce = func(ctx context.Context, _ []string, n supervisor.Notification) error {
 		told = append(told, string(n.Type)+" "+n.Question.ID)
@@ -395,7 +395,7 @@ func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
 		return nil
 	}
 	told = nil
-	d.SetHaste(engine.Haste{Before: time.Hour, After: time.Hour, Told: time.Hour})
+	d.SetGrace(engine.Grace{Before: time.Hour, After: time.Hour, Told: time.Hour})
 	if _, err := d.Resume(t.Context(), out.Run.ID, engine.ResumeOptions{Policy: supervisor.Park}); err != nil {
 		t.Fatal(err)
 	}

@@ -36,13 +36,13 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 		"the clock was put back":          {due.Add(-24 * time.Hour), time.Minute, time.Minute},
 		"and the rest is over by the way": {due.Add(-24 * time.Hour), -time.Second, -time.Second},
 	} {
-		if got := restLeft(due, c.wall, c.steady); got != c.want {
+		if got := waitLeft(due, c.wall, c.steady); got != c.want {
 			t.Errorf("%s: %v are left, want %v", name, got, c.want)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		until := checkpoints.Now().Add(90 * time.Second)
-		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).rest(
+		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).awaitRetry(
 			supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
 		begun := time.Now()
 		if r := wait(t.Context()); r.event != (supervisor.RetryDue{Agent: Root, Until: until}) ||

@@ -333,7 +333,7 @@ func (e *simEngine) hears(p *simProcess) {
 // waitsForTime reports whether something happens by itself once time passes.
 func (e *simEngine) waitsForTime() bool {
 	for _, u := range e.real.inflight {
-		if u.effect.Do.Wait() || u.hurried || u.effect.Do == supervisor.DoMerge { // which waits before it tries again
+		if u.effect.Do.Wait() || u.endingSoon || u.effect.Do == supervisor.DoMerge { // which waits before it tries again
 			return true
 		}
 	}

@@ -122,7 +122,7 @@ func (e *simEngine) carried(plan supervisor.Parts, leaving bool) {
 	for key, u := range e.real.inflight {
 		e.w.must("the engine knows what is planned no more", u.planned == (planned[key] && u.of != nil), "%s", key)
 		if !u.effect.Do.Wait() && (u.planned || u.effect.Do != supervisor.DoRun) {
-			e.w.must("what somebody waits for is hastened", u.hurried || e.real.hastens(u, leaving) == nil, "%s", key)
+			e.w.must("what somebody waits for is hastened", u.endingSoon || e.real.reasonToEnd(u, leaving) == nil, "%s", key)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 // agents' files may then be of two moments, and it counts as failed.
 const maxHeldBack = 10 * time.Second
 
-// maxPriming is how long the first snapshot is put off until the agents' files were read beforehand. What it is put off
-// for, the run goes on, and the snapshot is of the moment in which it is taken.
-const maxPriming = time.Minute
+// maxSnapshotDelay is how long the first snapshot is put off until the agents' files were read beforehand. The run goes
+// on meanwhile, and the snapshot is of the moment in which it is taken.
+const maxSnapshotDelay = time.Minute
 
 // putOff reports whether a snapshot is not begun yet. A supervisor that leaves has nobody to hold back, and does not
 // put it off: its end is bounded as that of every effect. One that has failed is begun again with a tick of the loop; a
@@ -26,7 +26,7 @@ func (e *engine) putOff(f supervisor.Effect) bool {
 		return false
 	}
 	wait := f.Until.Sub(e.Now())
-	return e.primed != nil && e.state.Run.Leaving == "" || wait > 0 && wait <= supervisor.SnapshotAgainMost
+	return e.snapshotReady != nil && e.state.Run.Leaving == "" || wait > 0 && wait <= supervisor.SnapshotAgainMost
 }
 
 // capturing is a snapshot that reads what may change.
@@ -64,7 +64,7 @@ func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 		b.Asked, b.Held = s.SnapshotsAsked(), held
 		if b.Unleased != "" {
 			b.Quiet = 0
-			e.doubtLease()
+			e.recheckLease()
 		}
 		if late && b.Problem == "" {
 			b.Problem = "the run's files could not be read in " + maxHeldBack.String()
@@ -98,15 +98,15 @@ func (e *engine) leased(f supervisor.Effect, act func(context.Context) result) f
 		case f.Do == supervisor.DoLaunch && leaves:
 			return result{event: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "never ran: " + err.Error()}}
 		}
-		e.doubtLease()
+		e.recheckLease()
 		return result{event: leaseRead(err)}
 	}
 }
 
-// doubtLease has the lease looked at more often, until it is known whose the run is.
-func (e *engine) doubtLease() {
+// recheckLease has the lease looked at more often, until it is known whose the run is.
+func (e *engine) recheckLease() {
 	select {
-	case e.doubt <- struct{}{}:
+	case e.unsure <- struct{}{}:
 	default:
 	}
 }
@@ -137,7 +137,7 @@ func (e *engine) watchLease(ctx context.Context) {
 		case <-e.Lease.Changed():
 		case <-e.ticked:
 		case <-again:
-		case <-e.doubt:
+		case <-e.unsure:
 			if again == nil {
 				again = time.After(leaseAgain)
 			}

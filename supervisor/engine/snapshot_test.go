@@ -13,8 +13,8 @@ import (
 // is delivered, and its agent reports.
 func TestTheFirstSnapshotWaitsForTheFilesAndTheRunDoesNot(t *testing.T) {
 	d := newTestBench(t)
-	primed := make(chan struct{})
-	d.Primed = primed
+	snapshotReady := make(chan struct{})
+	d.SnapshotReady = snapshotReady
 	var mu sync.Mutex
 	taken, early := 0, 0
 	d.Snapshot = func(_ context.Context, _ supervisor.State, _ int64, captured func()) supervisor.Snapshotted {
@@ -23,7 +23,7 @@ func TestTheFirstSnapshotWaitsForTheFilesAndTheRunDoesNot(t *testing.T) {
 		defer mu.Unlock()
 		taken++
 		select {
-		case <-primed:
+		case <-snapshotReady:
 		default:
 			early++
 		}
@@ -32,7 +32,7 @@ func TestTheFirstSnapshotWaitsForTheFilesAndTheRunDoesNot(t *testing.T) {
 	tell := d.Tell
 	d.Tell = func(n supervisor.Notification) {
 		if n.Type == supervisor.Reported {
-			close(primed)
+			close(snapshotReady)
 		}
 		tell(n)
 	}
@@ -48,7 +48,7 @@ func TestTheFirstSnapshotWaitsForTheFilesAndTheRunDoesNot(t *testing.T) {
 // A supervisor that leaves puts no snapshot off: nobody may come to read the files.
 func TestASnapshotIsTakenAtTheEndThoughTheFilesWereNotRead(t *testing.T) {
 	d := newTestBench(t)
-	d.Primed = make(chan struct{})
+	d.SnapshotReady = make(chan struct{})
 	taken := 0
 	d.Snapshot = func(_ context.Context, s supervisor.State, _ int64, captured func()) supervisor.Snapshotted {
 		captured()

@@ -46,11 +46,11 @@ type Supervisor struct {
 
 	Lease Lease // nil: nobody else can take the run over
 
-	// Primed is closed once Snapshot has to read no more than what has changed since: as long as the run goes on none is
-	// taken before, but for maxPriming at most. nil: it is so at once.
-	Primed <-chan struct{}
+	// SnapshotReady is closed once Snapshot has to read no more than what has changed since: as long as the run goes on
+	// none is taken before, but for maxSnapshotDelay at most. nil: it is so at once.
+	SnapshotReady <-chan struct{}
 
-	haste haste // the zero value: defaultHaste
+	grace grace // the zero value: defaultGrace
 	hooks hooks // for tests
 
 	At func(point string) // for tests: called at each of Points, from any goroutine, and may never return; nil otherwise
@@ -148,8 +148,8 @@ type hooks struct {
 }
 
 func (s Supervisor) engine(run string) *engine {
-	if s.haste == (haste{}) {
-		s.haste = defaultHaste
+	if s.grace == (grace{}) {
+		s.grace = defaultGrace
 	}
 	if s.hooks.step == nil {
 		s.hooks.step = supervisor.Step
@@ -162,7 +162,7 @@ func (s Supervisor) engine(run string) *engine {
 		inflight: map[string]*underway{}, children: map[string]*child{},
 		unowned: map[string]bool{}, news: make(chan supervisor.FileEvent),
 		backpressure: supervisor.Backpressure{}, memory: make(chan struct{}, 1),
-		leases: make(chan supervisor.LeaseRead), doubt: make(chan struct{}, 1), ticked: make(chan struct{}, 1),
+		leases: make(chan supervisor.LeaseRead), unsure: make(chan struct{}, 1), ticked: make(chan struct{}, 1),
 		results: make(chan result), messages: make(chan childMessage, messagesAhead), done: make(chan struct{}),
 	}
 	if s.hooks.began != nil {

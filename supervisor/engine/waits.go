@@ -34,8 +34,8 @@ func (e *engine) awake(f supervisor.Effect, then supervisor.Event) func(context.
 	}
 }
 
-// rest waits until an agent may be launched again.
-func (e *engine) rest(f supervisor.Effect) func(context.Context) result {
+// awaitRetry waits until an agent may be launched again.
+func (e *engine) awaitRetry(f supervisor.Effect) func(context.Context) result {
 	return e.until(f, supervisor.RetryDue{Agent: f.Agent, Until: f.Until})
 }
 
@@ -46,7 +46,7 @@ func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.
 	whole := f.Until.Sub(e.Now())
 	return func(ctx context.Context) result {
 		for begun := time.Now(); ; {
-			left := restLeft(f.Until, e.Now(), whole-time.Since(begun))
+			left := waitLeft(f.Until, e.Now(), whole-time.Since(begun))
 			if left <= 0 {
 				return result{event: then}
 			}
@@ -58,8 +58,8 @@ func (e *engine) until(f supervisor.Effect, then supervisor.Event) func(context.
 	}
 }
 
-// restLeft is how long a rest goes on: until a time by the wall clock, but no longer than by one that does not jump.
-func restLeft(until, wall time.Time, steady time.Duration) time.Duration {
+// waitLeft is how long a wait goes on: until a time by the wall clock, but no longer than by one that does not jump.
+func waitLeft(until, wall time.Time, steady time.Duration) time.Duration {
 	return min(until.Sub(wall), steady)
 }
 

@@ -7,8 +7,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// youth is how long the kernel is not asked to tell anything that nobody waits for yet.
-const youth = 2 * time.Second
+// watchAge is the age of a supervisor from which on the kernel is asked to tell what nobody waits for yet.
+const watchAge = 2 * time.Second
 
 // Watches are what the kernel tells of: changes in the folders of question files, and that memory is short. It takes it
 // 5 to 30 ms to end each, and a process that exits waits for that. So it is asked only where there may be long to wait:

@@ -7,10 +7,10 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// A course is what is under way of one part of the plan. What is planned of an agent by itself is looked through only
+// A queue is what is under way of one part of the plan. What is planned of an agent by itself is looked through only
 // where that has changed, where something of it waits to be begun, or has come to its end: an event costs the same
 // beside no other agent and beside a thousand.
-type course struct {
+type queue struct {
 	plan     *supervisor.Part // that was carried out last; nil: none, or the run as a whole
 	underway []*underway
 	again    bool // it is to be looked through, though its plan may be the same
@@ -43,7 +43,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	e.begin(ctx, &e.ofRun, plan.First)
 	everyone := leaving || e.interrupted || e.state.Bounded() // what hastens effects may have come from elsewhere
 	for len(e.ofAgents) < len(plan.Agents) {
-		e.ofAgents = append(e.ofAgents, &course{})
+		e.ofAgents = append(e.ofAgents, &queue{})
 	}
 	for i, c := range e.ofAgents {
 		var alone *supervisor.Part // nil where nothing is planned of any agent
@@ -69,14 +69,14 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 }
 
 // unplanned has nothing that is under way planned, until it is found in the plan.
-func (c *course) unplanned() {
+func (c *queue) unplanned() {
 	for _, u := range c.underway {
 		u.planned = false
 	}
 }
 
 // begin starts of what is planned what is not in flight, and may begin.
-func (e *engine) begin(ctx context.Context, c *course, plan []supervisor.Effect) {
+func (e *engine) begin(ctx context.Context, c *queue, plan []supervisor.Effect) {
 	for _, effect := range plan {
 		if u, ok := e.inflight[effect.Key]; ok {
 			u.planned = true
@@ -89,15 +89,15 @@ func (e *engine) begin(ctx context.Context, c *course, plan []supervisor.Effect)
 }
 
 // attend cancels waits that are planned no more, and has those effects come to their end that somebody waits for.
-func (e *engine) attend(c *course, leaving bool) {
+func (e *engine) attend(c *queue, leaving bool) {
 	for _, u := range c.underway {
 		switch {
 		case u.planned && u.effect.Do.Wait() && !e.interrupted: // most of them, where there are many
 		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == supervisor.DoRun): // a person's command ends with its plan
 			u.cancel(errNoNeed)
 		default:
-			if why := e.hastens(u, leaving); why != nil {
-				e.hurry(u, why)
+			if why := e.reasonToEnd(u, leaving); why != nil {
+				e.endSoon(u, why)
 			} else if !u.planned {
 				c.again = true // that somebody waits for its end may change no plan
 			}
@@ -105,8 +105,8 @@ func (e *engine) attend(c *course, leaving bool) {
 	}
 }
 
-// landed takes an effect out of those in flight. If it is planned still, it is begun again.
-func (e *engine) landed(u *underway) {
+// finished takes an effect out of those in flight. If it is planned still, it is begun again.
+func (e *engine) finished(u *underway) {
 	delete(e.inflight, u.effect.Key)
 	if c := u.of; c != nil {
 		c.underway, c.again = slices.DeleteFunc(c.underway, func(other *underway) bool { return other == u }), true
