@@ -19,7 +19,7 @@ BENCHTIME ?= 1s
 # How many tests of a package run beside each other: most wait, for a process or a person. What vet finds make lint says.
 PARALLEL ?= 8
 # The packages that start goroutines of their own: those that make race gives to the race detector.
-RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints ./cmd/...
+RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints/... ./cmd/...
 # What it is not given: tests with one goroutine, of disks, screens and damaged files, that it makes ten times as slow.
 ALONE := AFailingDisk|APowerCut|ThePowerCut|WhatCannotBeCreated|ATruncated|ADamagedLog|TheLogOfAnother|WithADamaged
 ALONE := $(ALONE)|DamageAmong|ThatNoDatabaseCanHaveHeld|BelowTheFold|WithinTheGraceAnswer|AClickSelects

@@ -87,26 +87,8 @@ func (c Client) forget(ctx context.Context, run string, dry bool) error {
 		return err
 	}
 	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryPrune)
-	c.takeDown(run)
+	filedrop.TakeDown(run)
 	return c.removeFolder(run)
-}
-
-// takeDown removes what a supervisor that was killed at its end may have left of a run's question files. That it cannot
-// is no harm: an answer to one is taken by nobody.
-func (c Client) takeDown(run string) {
-	drop, err := filedrop.Standing()
-	if drop == nil || err != nil {
-		return
-	}
-	files, _, err := drop.Pending()
-	if err != nil {
-		return
-	}
-	for _, f := range files {
-		if f.Run == run {
-			_ = drop.Withdraw(f.ID)
-		}
-	}
 }
 
 func (c Client) removeFolder(run string) error {

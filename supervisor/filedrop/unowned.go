@@ -34,7 +34,7 @@ func ClaudeFolder(getenv func(string) string) (string, error) {
 // take, is not among them. problems says, for people, which files are no questions and why. Nothing is created where
 // there is no folder.
 func Unowned(ctx context.Context, store Store) (open []*supervisor.Question, problems []string, err error) {
-	drop, err := Standing()
+	drop, err := standing()
 	if drop == nil || err != nil {
 		return nil, nil, err
 	}
@@ -77,7 +77,7 @@ func Named(ctx context.Context, store Store, id string) (*supervisor.Question, e
 	if q, ok := runsOwn(known, id); ok {
 		return q, nil
 	}
-	drop, err := Standing()
+	drop, err := standing()
 	if drop == nil || err != nil {
 		return nil, &checkpoints.UnknownError{ID: id}
 	}
@@ -118,8 +118,8 @@ func DroppedFor(q *supervisor.Question) bool {
 	return supervisor.Posted(q) && Lies(q.ID)
 }
 
-// Standing returns the folders, nil where nobody has made any yet.
-func Standing() (*Folders, error) {
+// standing returns the folders, nil where nobody has made any yet.
+func standing() (*Folders, error) {
 	folder, err := ClaudeFolder(os.Getenv)
 	if err != nil {
 		return nil, nil //nolint:nilerr // without a home there are no questions in it
@@ -201,6 +201,24 @@ func options(labels, descriptions []string) []signals.Option {
 
 // Lies reports whether an answer file lies there for a script's question.
 func Lies(id string) bool {
-	drop, err := Standing()
+	drop, err := standing()
 	return err == nil && drop != nil && drop.Answered(id)
+}
+
+// TakeDown removes what a supervisor that was killed at its end may have left of a run's question files. That it cannot
+// is no harm: an answer to one is taken by nobody.
+func TakeDown(run string) {
+	drop, err := standing()
+	if drop == nil || err != nil {
+		return
+	}
+	pending, _, err := drop.Pending()
+	if err != nil {
+		return
+	}
+	for _, f := range pending {
+		if f.Run == run {
+			_ = drop.Withdraw(f.ID)
+		}
+	}
 }
