@@ -75,6 +75,10 @@ var kinds = map[Name]Kind{
 		grants: always, advance: serverInAdvance},
 }
 
+// Refusable reports whether a person can say no to a question of the kind: of one that lets something happen there may
+// be only other answers.
+func (k Kind) Refusable() bool { return !k.Lets || k.refuse != nil }
+
 // KindOf gives the row of a kind; of one that is not known nothing holds.
 func KindOf(n Name) Kind { return kinds[n] }
 

@@ -145,7 +145,9 @@ func TestWhatAQuestionDoesNotTakeIsRefusedBeforeItIsRead(t *testing.T) {
 	optional, scripts, budget := ofRun, ofRun, ofRun
 	optional.Optional = true
 	scripts.Run = ""
-	budget.Kind = questions.AskBudget
+	budget.Kind, budget.Options = questions.AskBudget, []questions.Option{{Label: "raise"}, {Label: "stop"}}
+	permission := ofRun
+	permission.Kind = questions.AskPermission
 	why, none := "not mine", " "
 	for name, c := range map[string]struct {
 		q    view.QuestionView
@@ -164,6 +166,8 @@ func TestWhatAQuestionDoesNotTakeIsRefusedBeforeItIsRead(t *testing.T) {
 		"declined with a value":               {ofRun, Answer{Decline: &why, Typed: &why}, "either a VALUE or the reason"},
 		"declined and skipped":                {optional, Answer{Decline: &why, Skip: true}, "cannot be combined"},
 		"a script's, declined":                {scripts, Answer{Decline: &why}, "would take the reason for the answer"},
+		"a permission, declined":              {permission, Answer{Decline: &why}, ""},
+		"a budget, declined":                  {budget, Answer{Decline: &why}, "it answer q-aaaaaa raise|stop"},
 		"declined unseen, and not named":      {ofRun, Answer{Decline: &why, Named: NamedByNone}, "needs the id"},
 		"own words unseen, and not named":     {ofRun, Answer{Typed: &why, Named: NamedByNone}, "free text needs the id"},
 		"own words on a terminal":             {ofRun, Answer{Typed: &why, Named: NamedByNone, Screen: true}, ""},

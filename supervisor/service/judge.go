@@ -81,6 +81,13 @@ func declined(program string, q view.QuestionView, a Answer) (string, error) {
 		return "", Refused("say why, so that the agent knows what to do: %s answer %s --decline \"WHY\"", program, q.ID)
 	case q.Run == "":
 		return "", Refused("question %s belongs to no run: its script would take the reason for the answer", q.ID)
+	case !questions.KindOf(q.Kind).Refusable():
+		var offered []string
+		for _, o := range q.Options {
+			offered = append(offered, o.Label)
+		}
+		return "", Refused("question %s cannot be declined, its run waits for one of its answers: %s answer %s %s",
+			q.ID, program, q.ID, strings.Join(offered, "|"))
 	case a.Named == NamedByNone && !a.Screen:
 		return "", Refused("without a terminal, --decline needs the id of its question: %s answer %s --decline %q",
 			program, q.ID, why)
