@@ -3,7 +3,8 @@ package supervisor
 import "fmt"
 
 // concerns is the specification of an agent's status: of all that may be so of an agent at one time, what stands first
-// here says what it does. TestTheStatusOfAnAgent… holds each against all below it.
+// here decides what it does. The tables in status_order_test.go hold those that decide against all below them. Those
+// that decide nothing stand where what they do is due; plans and what is told go in the same order.
 var concerns = []concern{
 	interruptedSubagents, // are told of with the next launch
 	questionFiles,        // which no script polls for any more
