@@ -17,10 +17,10 @@ import (
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/service"
-	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -234,7 +234,7 @@ func (a *attached) live(s view.Snapshot) {
 		case supervisor.AgentStarted, supervisor.ResumedNow:
 			a.does = "starting"
 		case supervisor.Progress:
-			a.does = text.Gist(n.Text)
+			a.does = calls.Readable(n.Text)
 		case supervisor.TextSaid:
 			a.does = "thinking"
 		}

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -179,7 +179,7 @@ func inWords(n supervisor.Notification) string {
 	case supervisor.Reported:
 		return reported(n)
 	case supervisor.Progress:
-		return ofSubagent(n, text.Gist(view.Because(n.Text)))
+		return ofSubagent(n, calls.Readable(view.Because(n.Text)))
 	}
 	return ""
 }
@@ -259,7 +259,7 @@ func (s *session) follow(n supervisor.Notification) {
 			line.Since = n.Time
 		}
 	case supervisor.Progress:
-		say(text.Gist(n.Text))
+		say(calls.Readable(n.Text))
 	case supervisor.TextSaid:
 		say("thinking")
 	case supervisor.ParkedNow:

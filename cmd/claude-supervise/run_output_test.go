@@ -18,3 +18,15 @@ func TestTheEventOfARefusalHasItsStatus(t *testing.T) {
 		}
 	}
 }
+
+// A person reads the name of a server's tool as words; a program that reads --json has the tool's own name.
+func TestAProgressLineNamesAServersToolReadably(t *testing.T) {
+	n := supervisor.Notification{Type: supervisor.Progress, Text: "mcp__shop__order: size: M"}
+	if got := words(n); got != "shop: order: size: M" {
+		t.Errorf("a person reads %q", got)
+	}
+	line, err := json.Marshal(event(n))
+	if err != nil || !strings.Contains(string(line), `"text":"mcp__shop__order: size: M"`) {
+		t.Errorf("a program reads %s, %v", line, err)
+	}
+}

@@ -150,11 +150,12 @@ func TestACallIsSaidByWhatItAsksOrTells(t *testing.T) {
 		{"mcp__supervise__send_message", `{"to":"user","text":"halfway"}`, "[send_message] message to you: halfway"},
 		{"mcp__supervise__report_completion", `{"status":"success","summary":"done"}`, "[report_completion] success: done"},
 
-		{"mcp__supervise__check_work", `{"agent_id":"a-1"}`, "[mcp__supervise__check_work] agent_id: a-1"},
-		{"mcp__supervise__ask_user", `{"questions":[]}`, "[mcp__supervise__ask_user] questions: []"},
+		{"mcp__supervise__check_work", `{"agent_id":"a-1"}`, "[supervise: check_work] agent_id: a-1"},
+		{"mcp__supervise__ask_user", `{"questions":[]}`, "[supervise: ask_user] questions: []"},
 		{"AskUserQuestion", `{"questions":7}`, "[AskUserQuestion] questions: 7"},
 		{"ask_user", `{"questions":[{"text":"Which?"}]}`, `[ask_user] questions: [{"text":"Which?"}]`},
 		{"Bash", `{"command":"ls"}`, "[Bash] command: ls"},
+		{"mcp__shop__order", `{"size":"M"}`, "[shop: order] size: M"},
 	} {
 		line := fmt.Sprintf(
 			`{"time":"2026-11-21T10:00:00Z","line":{"type":"assistant","message":{"content":[{"type":"tool_use","name":%q,"input":%s}]}}}`, c.name, c.input)

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
+	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/text"
 )
 
@@ -43,7 +44,7 @@ const (
 func (r Remark) words() string {
 	switch r.Type {
 	case RemarkCall:
-		return text.Gist(r.Text)
+		return calls.Readable(r.Text)
 	case RemarkStderr:
 		return "stderr: " + r.Text
 	case RemarkTurnDone:
