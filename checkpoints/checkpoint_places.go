@@ -89,7 +89,8 @@ func (p Places) StoreAnswers(path string, answers map[string]any) error {
 		case err != nil:
 			return fmt.Errorf("its answers cannot be stored in %s: %w", files.Shown(name), err)
 		case !holdsAnswers(there):
-			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else", files.Shown(name), files.ErrNotOurs)
+			return fmt.Errorf("its answers cannot be stored in %s: %w: it holds something else",
+				files.Shown(name), files.ErrNotOurs)
 		}
 		text, err := files.PlainJSON(answersFile{answers})
 		if err != nil {

@@ -190,7 +190,8 @@ func (e *AmbiguousError) Error() string {
 		return fmt.Sprintf("%q is the name of several runs: %s; give the id of the one that is meant",
 			files.Shorten(e.Prefix), list)
 	}
-	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant", files.Shorten(e.Prefix), list)
+	return fmt.Sprintf("%q is the start of several ids: %s; type more of the one that is meant",
+		files.Shorten(e.Prefix), list)
 }
 
 // A TakenOverError says that somebody goes on with a run from a snapshot of it.

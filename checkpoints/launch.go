@@ -113,7 +113,8 @@ func (l *Launch) UnmarshalJSON(data []byte) error {
 		l.Phase = LaunchSurveyed
 	case p.State == LaunchEnded, p.State == LaunchIntended:
 	case p.State != launchStarted:
-		return fmt.Errorf("launch %d of agent %s has the state %q", l.N, files.Shorten(l.Agent), files.Shorten(string(p.State)))
+		return fmt.Errorf("launch %d of agent %s has the state %q",
+			l.N, files.Shorten(l.Agent), files.Shorten(string(p.State)))
 	case p.Turn && p.Owed:
 		l.Phase = LaunchTurnOwed
 	case p.Turn && p.Ending:

@@ -70,7 +70,7 @@ func ReadIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 	return text, info, nil
 }
 
-// bare takes the path out of an error that is told with one.
+// Bare takes the path out of an error that is told with one.
 func Bare(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
@@ -79,7 +79,7 @@ func Bare(err error) error {
 	return err
 }
 
-// ours reports whether a file or folder is this user's.
+// Ours reports whether a file or folder is this user's.
 func Ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/supervisor/worktree"
 )
 
-// Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what differs
-// there from where it began, of others what their own edits have made.
+// Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
+// differs there from where it began, of others what their own edits have made.
 func (here) Diff(ctx context.Context, id string) (string, error) {
 	r, err := view.OpenReader()
 	if err != nil {
@@ -51,8 +51,8 @@ func (here) Diff(ctx context.Context, id string) (string, error) {
 	return strings.TrimSuffix(all.String(), "\n"), nil
 }
 
-// editsOf are the edits of an agent that were made, as its log has them, in their order. A file in the folder of its run
-// is called as it is there.
+// editsOf are the edits of an agent that were made, as its log has them, in their order. A file in the folder of its
+// run is called as it is there.
 func editsOf(ctx context.Context, r view.Reader, agent, folder string) (string, error) {
 	log, err := r.RunLog(ctx, agent)
 	if err != nil {

@@ -40,11 +40,11 @@ func TestWhoWasAwayIsToldOnceWhatHasHappened(t *testing.T) {
 	if got := (Machine{}).Look(t.Context()); got != (view.Away{}) {
 		t.Errorf("at the first look it is %+v", got)
 	}
-	since := lookedAgo(t, dirs, time.Hour)
+	lookedAgo(t, dirs, time.Hour)
 	if got := (Machine{}).Look(t.Context()); got != (view.Away{}) {
 		t.Errorf("where nothing has happened it is %+v", got)
 	}
-	since = lookedAgo(t, dirs, time.Hour)
+	since := lookedAgo(t, dirs, time.Hour)
 	before, after := since.Add(-time.Minute), since.Add(time.Minute)
 	asked := func(id string, at time.Time, by string, when time.Time, how func(*supervisor.Question)) *supervisor.Question {
 		q := &supervisor.Question{ID: id, Kind: questions.AskClarification, Run: "r-aaaaaaaa", Agent: "a-aaaaaaaa",

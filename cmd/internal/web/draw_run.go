@@ -87,7 +87,8 @@ func resumeForm(run, name string) g.Node {
 
 // stopForm stops a run or an agent; the script asks whether it is meant.
 func (d drawer) stopForm(id, name string) g.Node {
-	return actForm(markup.PathOf("/runs/", id, "/stop"), "Stop", " "+name, "Stop "+name+", and what it started? "+d.config.Stops)
+	return actForm(markup.PathOf("/runs/", id, "/stop"), "Stop", " "+name,
+		"Stop "+name+", and what it started? "+d.config.Stops)
 }
 
 func (d drawer) nodes(v view.RunView, agents []shownAgent) g.Node {

@@ -130,8 +130,8 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if r.PostForm.Get("sure") == "" {
-		return send(w, http.StatusOK, s.draws.sure("Stop", s.called(r.Context(), id), ", and what it started?", s.config.Stops,
-			markup.PathOf("/runs/", id, "/stop"), place(id)))
+		return send(w, http.StatusOK, s.draws.sure("Stop", s.called(r.Context(), id), ", and what it started?",
+			s.config.Stops, markup.PathOf("/runs/", id, "/stop"), place(id)))
 	}
 	text, err := s.config.Service.Stop(r.Context(), id, by("the page", r))
 	return s.done(w, r, place(id), text, err)
@@ -173,8 +173,8 @@ func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
 	return s.done(w, r, place(id), text, err)
 }
 
-// formLook takes that the person looks, and says what has happened while they did not. Only the script says so: of a page
-// that is open nobody knows who sees it.
+// formLook takes that the person looks, and says what has happened while they did not. Only the script says so: of a
+// page that is open nobody knows who sees it.
 func (s *Server) formLook(w http.ResponseWriter, r *http.Request) error {
 	said(w, http.StatusOK, s.config.Away(s.config.Service.(service.Looker).Look(r.Context())))
 	return nil
