@@ -203,7 +203,7 @@ func TestWatchedRunsAreDrawnInPlaceOnATerminal(t *testing.T) {
 	s := w.watch("ps", "--watch")
 	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
 	held := w.start("run", "--demo", "ask", "--hold", "forever", "--on-question", "ask")
-	s.shows(listHead + `r-\w+ +waiting +\S.*1 .*\n  \S+ · asks: .*\n` + listFoot)
+	s.shows(listHead + `r-\w+ +waiting +\S.*1 .*\n  asks: .* · \S+\n` + listFoot)
 	s.narrow(62)
 	s.shows(`RUN +STATUS .*\nr-\w+ +waiting .*\n.*\n` + listFoot)
 	for _, row := range strings.Split(s.picture(), "\n") {

@@ -58,6 +58,9 @@ func TestNoWidthCutsAnIdAStateOrWhatAPersonDoesNext(t *testing.T) {
 			t.Errorf("at %d columns a line is wider: %s", width, lines[wide])
 		}
 	}
+	if got := table(80, runs, at); !strings.Contains(got, "\n  ctrl-C · /tmp\n") {
+		t.Errorf("below a run it is not said why it stands so, and then where:\n%s", got)
+	}
 	for width, want := range map[int]string{
 		40:  "RUN         STATUS       NEXT\n",
 		80:  "RUN         STATUS       SINCE     ASKS  COST       NEXT            TASK\n",

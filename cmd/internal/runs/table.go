@@ -47,8 +47,8 @@ func columnsOf(columns []column, runs []view.RunView, now time.Time) (header []s
 	return header, rows
 }
 
-// table lists runs, without a limit of columns where width is 0: each in one row if nothing is cut by that. Else its
-// folder and why it stands as it does are a row below, and on a narrow terminal its task, too.
+// table lists runs, without a limit of columns where width is 0: each in one row if nothing is cut by that. Else why
+// it stands as it does and its folder are a row below, and on a narrow terminal its task, too.
 func table(width int, runs []view.RunView, now time.Time) string {
 	header, cells := columnsOf(columnsHere, runs, now)
 	whole := len(header)
@@ -57,7 +57,7 @@ func table(width int, runs []view.RunView, now time.Time) string {
 	for i, r := range runs {
 		folder, why := terminal.FromHome(r.Cwd), why(r)
 		rows[i].Cells = append(cells[i], Title(r), why, folder)
-		two[i] = terminal.TreeRow{Cells: rows[i].Cells[:task], Below: lastPart(folder) + " · " + why}
+		two[i] = terminal.TreeRow{Cells: rows[i].Cells[:task], Below: why + " · " + lastPart(folder)}
 		three = append(three, terminal.TreeRow{Cells: []string{r.ID, Status(r), next(r)}, Below: Title(r)},
 			terminal.TreeRow{Below: why, Fold: true}, terminal.TreeRow{Below: folder, Fold: true})
 	}
