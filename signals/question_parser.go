@@ -3,8 +3,8 @@ package signals
 import "strings"
 
 // This file follows the text below AWAITING_USER_INPUT and PAUSED_FOR_INPUT (001) line by line: where it goes on and
-// where it ends. open_questions.go makes a signal of it. The skill's own examples have an object below the one and plain
-// text below the other; agents mix them, so both are looked for below both:
+// where it ends. open_questions.go makes a signal of it. The skill's own examples have an object below the one and
+// plain text below the other; agents mix them, so both are looked for below both:
 //
 //	blank lines, up to two paragraphs, a fence's opening line
 //	either an object, which ends it,
