@@ -27,7 +27,7 @@ func (s State) unready(first *Question) string {
 	case first.File != nil && first.File.Drop != "":
 		return "it is looked whether its script has taken the answer"
 	case !first.Prepared && (readies || first.Kept != nil && first.Kept.Copy != ""):
-		return "its answer is made ready"
+		return readying
 	case c == nil || c.State == checkpoints.QuestionWithdrawn:
 		return ""
 	case c.State == checkpoints.QuestionOpen || c.State == checkpoints.QuestionAnswered:
@@ -46,6 +46,9 @@ func (s State) unready(first *Question) string {
 func unsaid(q *Question) bool {
 	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && !isFurther(q)
 }
+
+// readying is why an answer is not said yet that is stored, or looked through for what it has the agent do.
+const readying = "its answer is made ready"
 
 // preparing says why an agent's complete answers cannot be said yet; "" if there are none of the kind.
 func (s State) preparing(agent string) string {
@@ -76,10 +79,14 @@ var preparation = concern{
 
 func (d *transition) prepares(of subject, as Status) bool {
 	why := d.preparing(of.ID)
-	if why != "" {
-		d.setStatus(of.Agent, as, why)
+	if why == "" {
+		return false
 	}
-	return why != ""
+	if why == readying && as == checkpoints.Queued {
+		why = startedAgain
+	}
+	d.setStatus(of.Agent, as, why)
+	return true
 }
 
 // further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what

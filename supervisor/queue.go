@@ -25,10 +25,16 @@ func (d *transition) wants(of subject) bool {
 	if a.QueuedAt == nil {
 		a.QueuedAt = &at
 	}
-	d.setStatus(a, checkpoints.Queued,
-		"waits for a slot: "+text.Plural(d.parallel(), "process", "processes")+" may be at work")
+	why := "waits for a slot"
+	if slices.ContainsFunc(a.Outbox, func(o checkpoints.OutboxItem) bool { return o.Group != "" }) {
+		why = startedAgain + " once a slot is free"
+	}
+	d.setStatus(a, checkpoints.Queued, why+": "+text.Plural(d.parallel(), "process", "processes")+" may be at work")
 	return true
 }
+
+// startedAgain is what becomes of an agent without a process once it is answered.
+const startedAgain = "is started again with your answer"
 
 // dispatch launches what waits for a slot, as far as there are some.
 func (d *transition) dispatch() {

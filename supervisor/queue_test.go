@@ -38,6 +38,10 @@ func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
 	s.plans("launch " + childOne)
 	s.Answers("q-1", "SQLite")
 	s.is(checkpoints.Queued)
+	want := "is started again with your answer once a slot is free: 1 process may be at work"
+	if got := s.State.Agents[Root].Reason; got != want {
+		t.Errorf("answered, it is queued because it %s; want: %s", got, want)
+	}
 	s.plansNot("launch " + Root)
 	s.childReports("success")
 	s.plans("launch " + Root + " 2")

@@ -90,7 +90,7 @@ var (
 	asksAPerson = circumstance{"a question is open", func(s *situation) { s.asks("q-open", nil) },
 		checkpoints.Parked, "asks: Which?"}
 	madeReady = circumstance{"an answer is made ready", (*situation).answered,
-		checkpoints.Queued, "its answer is made ready"}
+		checkpoints.Queued, "is started again with your answer"}
 	waitingForChildren = circumstance{"it waits for children", func(s *situation) {
 		s.other(childOfIt, childOne, checkpoints.Running)
 		s.agent.GoOn = false
@@ -196,7 +196,7 @@ func TestTheStatusOfAnAgentWithAProcessGoesByTheFirstOfThese(t *testing.T) {
 		{"its turn is due", func(s *situation) { s.launch.Phase = checkpoints.LaunchTurnDue },
 			checkpoints.Blocked, "its background work has ended; its next turn is about to begin"},
 		asksAPerson.as(checkpoints.Waiting, asksAPerson.reason),
-		madeReady.as(checkpoints.Running, madeReady.reason),
+		madeReady.as(checkpoints.Running, "its answer is made ready"),
 		{"something is to be said", func(s *situation) {
 			s.agent.Outbox = []checkpoints.OutboxItem{{Key: "message 1", Text: "Hello.", From: childOfIt, At: itIs}}
 		}, checkpoints.Running, "reads what was said to it"},
