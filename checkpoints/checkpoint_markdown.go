@@ -63,7 +63,7 @@ func (c *Checkpoint) known() int {
 	return n
 }
 
-// splitSections gives what stands before the first section, and the sections.
+// splitSections returns what stands before the first section, and the sections.
 func splitSections(text string) (before string, sections []Section, err error) {
 	var title string
 	var open fence
@@ -155,7 +155,7 @@ func (c *Checkpoint) takeSection(s Section) bool {
 	return false
 }
 
-// listItems gives the items of a text that is a list and nothing else; nil of any other, and of one without end.
+// listItems returns the items of a text that is a list and nothing else; nil of any other, and of one without end.
 func listItems(text string) []string {
 	if strings.Count(text, "\n") >= files.MaxMembers {
 		return nil
@@ -203,7 +203,7 @@ func trimBlank(text string) string {
 // blocks".
 type fence string
 
-// after gives the fence that is open after a line.
+// after returns the fence that is open after a line.
 func (f fence) after(line string) fence {
 	text := strings.TrimLeft(line, " ")
 	if len(line)-len(text) > 3 {

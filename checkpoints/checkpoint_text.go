@@ -108,7 +108,7 @@ func (t *boundedText) members(of map[string]json.RawMessage) {
 	}
 }
 
-// shortened gives at most so many bytes of a text, in whole runes, without what would act on a terminal.
+// shortened returns at most so many bytes of a text, in whole runes, without what would act on a terminal.
 func shortened(text string, most int) string {
 	rest := ""
 	if len(text) > most {

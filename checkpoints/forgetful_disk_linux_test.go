@@ -136,7 +136,7 @@ type disk struct {
 	since  []func(namespace)
 }
 
-// afterPowerCut gives the files that a disk could hold if the power failed after so many of the recorded calls, up to
+// afterPowerCut returns the files that a disk could hold if the power failed after so many of the recorded calls, up to
 // which operation all was acknowledged by then, and how many were made.
 func (r *recorder) afterPowerCut(calls int, random *rand.Rand) (files map[string][]byte, acknowledged, made int) {
 	d := disk{random: random, now: namespace{}, safe: namespace{}}

@@ -43,7 +43,7 @@ func (e *Exported) checkAll() error {
 	return errors.Join(e.checkLaunches(agents), e.checkDeliveries(agents), e.checkEvents(), e.checkNotes(questions))
 }
 
-// checkAgents gives the agents by id. Each must be deeper than its parent: so no chain of parents is a ring.
+// checkAgents returns the agents by id. Each must be deeper than its parent: so no chain of parents is a ring.
 func (e *Exported) checkAgents() (map[string]*Agent, error) {
 	agents := make(map[string]*Agent, len(e.Agents))
 	for _, a := range e.Agents {

@@ -38,7 +38,7 @@ func (m *Memory) AsOne(ctx context.Context, s *Store, work func(ctx context.Cont
 	return nil
 }
 
-// recall gives the record of a document: the one that the context's memory has, or decodes it.
+// recall returns the record of a document: the one that the context's memory has, or decodes it.
 func recall[Record any](ctx context.Context, s *Store, doc []byte) (*Record, error) {
 	m, _ := ctx.Value(remembering{}).(*Memory)
 	if m != nil {

@@ -41,7 +41,7 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	return run, err
 }
 
-// RunOf gives the id of the run that an agent belongs to; *UnknownError if there is none of this id.
+// RunOf returns the id of the run that an agent belongs to; *UnknownError if there is none of this id.
 func (s *Store) RunOf(ctx context.Context, agent string) (run string, err error) {
 	err = s.readKnown(ctx, "look up agent "+agent+" in", agent, func(ctx context.Context) error {
 		return s.row(ctx, `SELECT run FROM agents WHERE id = ?`, []any{agent}, &run)

@@ -15,15 +15,15 @@ const (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// dirsAt gives folders of the test's own.
+// dirsAt returns folders of the test's own.
 func dirsAt(tb testing.TB) Dirs {
 	tb.Helper()
 	dir := tb.TempDir()
 	return Dirs{State: dir + "/state", Runtime: dir + "/runtime"}
 }
 
-// passingDir gives a folder in memory where there is one, for tests that make a great many databases and whose disk is
-// a model: nothing there waits for a real one. The caller is done with it before the test ends.
+// passingDir returns a folder in memory where there is one, for tests that make a great many databases and whose disk
+// is a model: nothing there waits for a real one. The caller is done with it before the test ends.
 func passingDir(tb testing.TB) (dir string, remove func()) {
 	tb.Helper()
 	above := "/dev/shm"

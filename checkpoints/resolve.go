@@ -90,7 +90,7 @@ func (s *Store) Resolve(ctx context.Context, typed string) (kind, id string, err
 	return "", "", ambiguous(typed, ids)
 }
 
-// named gives the runs of a name that have not ended, or, where all have, those that have: more than candidatesMax at
+// named returns the runs of a name that have not ended, or, where all have, those that have: more than candidatesMax at
 // most.
 func (s *Store) named(ctx context.Context, name string) (runs []string, err error) {
 	err = s.read(ctx, "look up a name in", func(ctx context.Context) error {

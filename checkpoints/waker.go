@@ -76,7 +76,7 @@ func (b *Waker) notify() {
 // Path is what Ring needs. The run's record keeps it.
 func (b *Waker) Path() string { return b.path }
 
-// C gives one value for any number of rings since the last one was received. It is never closed.
+// C returns one value for any number of rings since the last one was received. It is never closed.
 func (b *Waker) C() <-chan struct{} { return b.woken }
 
 // Close takes the wake-up socket down and removes its socket.

@@ -73,7 +73,7 @@ func (b *Waker) ahead(rights []byte) bool {
 	return len(pipes) > 0
 }
 
-// received gives the files that came with a message.
+// received returns the files that came with a message.
 func received(rights []byte) (files []int) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"claude-supervise/checkpoints/files"
 )
 
-// shortDirs gives folders whose path leaves room for a socket's name, which t.TempDir does not on every machine.
+// shortDirs returns folders whose path leaves room for a socket's name, which t.TempDir does not on every machine.
 func shortDirs(t *testing.T) Dirs {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "waker")

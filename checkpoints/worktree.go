@@ -34,8 +34,8 @@ const (
 	WorktreeNone    WorktreeState = "none"    // none could be made: Problem says why
 )
 
-// Commands gives what a person types to take over what is in a worktree that was kept, in order, and what to be rid of
-// it. folder is the work tree that takes it over; "" is where the commands are typed.
+// Commands returns what a person types to take over what is in a worktree that was kept, in order, and what to be rid
+// of it. folder is the work tree that takes it over; "" is where the commands are typed.
 func (w Worktree) Commands(folder string) (merge, drop []string) {
 	if w.State != WorktreeKept {
 		return nil, nil

@@ -230,8 +230,8 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 	}
 }
 
-// measuredLike gives the release whose sources of settings were measured and are taken for those of another: its own, or
-// the newest for a newer one.
+// measuredLike returns the release whose sources of settings were measured and are taken for those of another: its own,
+// or the newest for a newer one.
 func measuredLike(t *testing.T, release cli.Release) string {
 	t.Helper()
 	known, like := strings.Fields(everywhere), release.Version

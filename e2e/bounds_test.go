@@ -74,7 +74,7 @@ func TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly(t *testing.T) {
 	})
 }
 
-// deliveredWith gives what the agent was told that has this in it, as its conversation keeps it.
+// deliveredWith returns what the agent was told that has this in it, as its conversation keeps it.
 func (w *world) deliveredWith(text string) string {
 	w.t.Helper()
 	for _, line := range w.conversation() {

@@ -86,7 +86,7 @@ func (b *browser) do(actions ...chromedp.Action) {
 // awaited waits for a promise.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// eval gives what an expression is.
+// eval returns what an expression is.
 func eval[T any](b *browser, expression string) (v T) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate(expression, &v))

@@ -22,7 +22,7 @@ printf '{"question": "Which rule?", "options": ["strict", "lenient"], "workflow_
 echo QUESTION_ESCALATED:w_q1`
 )
 
-// kept gives the one copy of a checkpoint that a run keeps, "" if there is none.
+// kept returns the one copy of a checkpoint that a run keeps, "" if there is none.
 func (w *world) kept() string {
 	w.t.Helper()
 	found, err := filepath.Glob(filepath.Join(w.Home, ".local/state/claude-supervise/runs/*/*.kept"))
@@ -42,7 +42,7 @@ func (w *world) askedBy(run *supervised) *questionView {
 	return q
 }
 
-// context gives what the one open question tells beside itself.
+// context returns what the one open question tells beside itself.
 func (w *world) context() string {
 	w.t.Helper()
 	return parse[[]openQuestion](w.t, w.must("questions", "--json"))[0].Context

@@ -47,7 +47,7 @@ func (w *world) put(path, text string) {
 	noError(w.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// got gives what a file of this world's folder holds.
+// got returns what a file of this world's folder holds.
 func (w *world) got(path string) string {
 	w.t.Helper()
 	if !filepath.IsAbs(path) {

@@ -120,7 +120,7 @@ WORKFLOW_ID=${WORKFLOW_ID#/tmp/workflow_}; WORKFLOW_ID=${WORKFLOW_ID%_checkpoint
 // whatItFinds is what it finds, unless the checkpoint says otherwise than the first script wrote it.
 const whatItFinds = "oauth\nauth_method_selection\nanalyze_requirements\ndesign_system\nimplement_auth\nadd_tests\n"
 
-// exec gives the flags of a run whose agent is a shell: it is the first script, or the second where its prompt is the
+// exec returns the flags of a run whose agent is a shell: it is the first script, or the second where its prompt is the
 // document's, and writes down what it was told.
 func (h *hybrid) exec() []string {
 	h.t.Helper()

@@ -23,7 +23,7 @@ func initialised(t *testing.T) (w *world, skill string) {
 	return w, w.holds(skillFile)
 }
 
-// holds gives what a file of the run's folder holds.
+// holds returns what a file of the run's folder holds.
 func (w *world) holds(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.Cwd, name))

@@ -11,7 +11,7 @@ var budgetScenarios = []killScenario{
 	}},
 }
 
-// inTestdata gives the path of a file for commands that run elsewhere.
+// inTestdata returns the path of a file for commands that run elsewhere.
 func inTestdata(name string) string {
 	path, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {

@@ -126,7 +126,7 @@ func (w *world) letsGo() {
 
 type ruleView struct{ Rule string }
 
-// rules gives what a run lets pass.
+// rules returns what a run lets pass.
 func (w *world) rules(run string) []ruleView {
 	w.t.Helper()
 	return parse[struct{ Rules []ruleView }](w.t, w.must("permissions", run, "--json")).Rules

@@ -191,7 +191,7 @@ func (w *world) tookItself(kills int) {
 	}
 }
 
-// lastPrompt gives what the last process was told: one that was killed may not have come to read it.
+// lastPrompt returns what the last process was told: one that was killed may not have come to read it.
 func (w *world) lastPrompt() map[string]string {
 	w.t.Helper()
 	all := w.found("prompt.*")
@@ -202,7 +202,7 @@ func (w *world) lastPrompt() map[string]string {
 	return map[string]string{last: all[last]}
 }
 
-// found gives what the files hold that a pattern names, from the run's folder.
+// found returns what the files hold that a pattern names, from the run's folder.
 func (w *world) found(pattern string) map[string]string {
 	w.t.Helper()
 	if !filepath.IsAbs(pattern) {

@@ -47,7 +47,7 @@ type killScenario struct {
 	real   bool                      // it is played around the real CLI too
 }
 
-// story gives the scenario of a scenario.
+// story returns the scenario of a scenario.
 func (t killScenario) story(in *testing.T) examples.Scenario {
 	in.Helper()
 	if t.agent != "" {
@@ -222,7 +222,7 @@ func (w *world) insists(args ...string) {
 	}
 }
 
-// theRun gives the only run, nil if there is none.
+// theRun returns the only run, nil if there is none.
 func (w *world) theRun() *runView {
 	w.t.Helper()
 	runs := parse[[]runView](w.t, w.must("ps", "-a", "--json"))
@@ -415,7 +415,7 @@ func tellAll(t *testing.T) [][]pass {
 // by one of the victims, the next point by the next; in the main scenarios by the supervisor, too.
 var everyKill = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_KILL") != ""
 
-// killings gives the kills that a scenario has to endure: at each point that it passes.
+// killings returns the kills that a scenario has to endure: at each point that it passes.
 func killings(tl killScenario, passes []pass, main bool) []killing {
 	var all []killing
 	for i, p := range passes {

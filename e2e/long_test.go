@@ -76,7 +76,7 @@ func TestTwentySubagentsThatAskAtOnceHaveEachItsOwnAnswer(t *testing.T) {
 	}
 }
 
-// long gives the command line of a run that asks for long, played by the stand-in or by the real CLI.
+// long returns the command line of a run that asks for long, played by the stand-in or by the real CLI.
 func (w *world) long(s examples.Scenario) []string {
 	w.t.Helper()
 	if os.Getenv("CLAUDE_SUPERVISE_TEST_AGENT") == "real" {

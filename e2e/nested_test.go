@@ -40,7 +40,7 @@ func (w *world) writes(name, text string) {
 	noError(w.t, os.WriteFile(filepath.Join(w.Cwd, name), []byte(text), 0o600))
 }
 
-// reads gives a file of the folder to work in.
+// reads returns a file of the folder to work in.
 func (w *world) reads(name string) string {
 	w.t.Helper()
 	text, err := os.ReadFile(filepath.Join(w.Cwd, name))

@@ -75,7 +75,7 @@ func TestAnAgentReadsOfItsOwnRunUnaskedAndOfNoOther(t *testing.T) {
 	})
 }
 
-// runID gives the id of a run from the first line of what it tells as JSON.
+// runID returns the id of a run from the first line of what it tells as JSON.
 func runID(told string) string {
 	_, id, _ := strings.Cut(told, `"run":"`)
 	id, _, _ = strings.Cut(id, `"`)

@@ -89,7 +89,7 @@ func (l *lookout) note(pid int, point string) pass {
 	return p
 }
 
-// seen gives what was passed, each once.
+// seen returns what was passed, each once.
 func (l *lookout) seen() []pass {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *world) kill(who victim, supervisor int) {
 	}
 }
 
-// agentProcesses gives the agents' own processes of this world, without what those have started.
+// agentProcesses returns the agents' own processes of this world, without what those have started.
 func (w *world) agentProcesses() []int {
 	marked := machine.With(machine.InHome(w.Home), "CLAUDE_SUPERVISE_LAUNCH=")
 	return slices.DeleteFunc(slices.Clone(marked), func(pid int) bool { return slices.Contains(marked, machine.Parent(pid)) })
@@ -154,7 +154,7 @@ func (w *world) recorded(tl killScenario, s examples.Scenario) {
 	}
 }
 
-// absolute gives the path of a file that is named from this folder; the name of a built-in scenario is none.
+// absolute returns the path of a file that is named from this folder; the name of a built-in scenario is none.
 func absolute(t *testing.T, file string) string {
 	t.Helper()
 	if filepath.Ext(file) == "" {

@@ -36,7 +36,7 @@ turns:
 expect: {status: succeeded, exit_code: 0}
 `
 
-// pooled gives the command line of a pool of so many tasks.
+// pooled returns the command line of a pool of so many tasks.
 func (w *world) pooled(tasks int) []string {
 	w.t.Helper()
 	return []string{"run", "--each", "seq " + strconv.Itoa(tasks), "Do number {item}", "--check",

@@ -176,7 +176,7 @@ type lintedSignal struct {
 	Questions []struct{ Text string }
 }
 
-// signal gives the one signal of a kind in what the run's agent said, with which nothing may be wrong.
+// signal returns the one signal of a kind in what the run's agent said, with which nothing may be wrong.
 func (c *checklist) signal(run, kind string) lintedSignal {
 	c.t.Helper()
 	agent := c.ps().Agents[0].ID

@@ -162,7 +162,7 @@ func sessions(readme string) []block {
 
 var prompt = regexp.MustCompile(`(?m)^q-[a-z0-9]{6}> (.*)$`)
 
-// typed gives what the person types in a session.
+// typed returns what the person types in a session.
 func typed(output string) []string {
 	var lines []string
 	for _, m := range prompt.FindAllStringSubmatch(output, -1) {
@@ -334,7 +334,7 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 	}
 }
 
-// plainCommands gives the commands that a page shows indented, without their output.
+// plainCommands returns the commands that a page shows indented, without their output.
 func plainCommands(page string) []string {
 	page = strings.ReplaceAll(regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page, ""), "\\\n      ", "")
 	var all []string

@@ -263,7 +263,7 @@ func (w *world) delivered(times int, forms ...string) {
 	}
 }
 
-// conversation gives the lines of the agent's transcripts.
+// conversation returns the lines of the agent's transcripts.
 func (w *world) conversation() (lines []string) {
 	w.t.Helper()
 	for _, path := range w.transcripts() {

@@ -89,7 +89,7 @@ func sayLoss(a, b string) bool {
 	return same && (more == "" || strings.HasPrefix(more, "\nThe process of this call is gone"))
 }
 
-// knownTo gives what is shown now without the keys that the release before did not have.
+// knownTo returns what is shown now without the keys that the release before did not have.
 func knownTo(then, now any) any {
 	switch now := now.(type) {
 	case map[string]any:

@@ -99,7 +99,7 @@ func (w *world) killsAgent() {
 	}
 }
 
-// startedIn gives how many subagents a scenario starts where none has to be begun anew.
+// startedIn returns how many subagents a scenario starts where none has to be begun anew.
 func startedIn(s examples.Scenario) int {
 	n := 0
 	for _, turn := range s.Turns {

@@ -54,7 +54,7 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 	}
 }
 
-// releaseOf gives what the real CLI can.
+// releaseOf returns what the real CLI can.
 func releaseOf(t *testing.T) cli.Release {
 	t.Helper()
 	version, err := cli.Version(t.Context(), claude.Program(t))
@@ -62,7 +62,7 @@ func releaseOf(t *testing.T) cli.Release {
 	return cli.ReleaseOf(version)
 }
 
-// holds gives the ways in which a scenario is played: a question makes two of it. Without a hold the process ends at
+// holds returns the ways in which a scenario is played: a question makes two of it. Without a hold the process ends at
 // the first question; whether others that go on beside it have asked theirs by then is a matter of luck.
 func holds(s examples.Scenario) []string {
 	if len(s.Answers) == 0 || asksAtOnce(s) {

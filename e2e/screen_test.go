@@ -57,7 +57,7 @@ func (w *world) seat(cmd *exec.Cmd, env []string) *screen {
 	return s
 }
 
-// closable gives a terminal that can be closed while somebody reads it.
+// closable returns a terminal that can be closed while somebody reads it.
 func closable(t *testing.T, tty *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(tty.Fd()))

@@ -30,7 +30,7 @@ type part struct {
 	asks  bool // the person, before it does anything
 }
 
-// twenty gives the parts of a tree of twenty agents on four levels, of which one asks the person.
+// twenty returns the parts of a tree of twenty agents on four levels, of which one asks the person.
 func twenty() *part {
 	root := &part{name: "all"}
 	for i := 1; i <= 4; i++ {
@@ -66,7 +66,7 @@ func bash(command string) examples.Reply {
 	return examples.Reply{Tools: []examples.ToolCall{{Name: "Bash", Input: map[string]any{"command": command}}}}
 }
 
-// turns gives what the model says that has the part. Each time that it is told of what it has delegated it delegates
+// turns returns what the model says that has the part. Each time that it is told of what it has delegated it delegates
 // what it was not told of: it can be cut off anywhere.
 func (p *part) turns() []examples.Turn {
 	report := examples.Reply{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: " +
@@ -108,7 +108,7 @@ func (p *part) turns() []examples.Turn {
 		Ended: len(p.below), Replies: work})
 }
 
-// children gives the agents below.
+// children returns the agents below.
 func (p *part) children() (all []examples.Child) {
 	for _, c := range p.below {
 		all = append(append(all, examples.Child{Task: c.task(), Turns: c.turns()}), c.children()...)
@@ -116,7 +116,7 @@ func (p *part) children() (all []examples.Child) {
 	return all
 }
 
-// aTree gives the tale of a tree, in a file of its own, and its scenario.
+// aTree returns the tale of a tree, in a file of its own, and its scenario.
 func aTree(t *testing.T) (killScenario, examples.Scenario) {
 	t.Helper()
 	root := twenty()

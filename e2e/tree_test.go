@@ -85,7 +85,7 @@ type treeAgent struct {
 	Launches           int
 }
 
-// agents gives those of the only run.
+// agents returns those of the only run.
 func (w *world) agents() []treeAgent {
 	w.t.Helper()
 	runs := parse[[]struct{ Agents []treeAgent }](w.t, w.must("ps", "-a", "--json"))

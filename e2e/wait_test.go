@@ -89,7 +89,7 @@ func personTakes(t *testing.T) time.Duration {
 	return wait
 }
 
-// spent gives the processor time of processes so far.
+// spent returns the processor time of processes so far.
 func spent(t *testing.T, pids map[string]int) map[string]time.Duration {
 	t.Helper()
 	times := map[string]time.Duration{}

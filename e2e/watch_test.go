@@ -87,7 +87,7 @@ func (p *picture) at() {
 	}
 }
 
-// cells gives the cells of a row, at least so many.
+// cells returns the cells of a row, at least so many.
 func cells(row string, least int) []rune {
 	cells := []rune(row)
 	for len(cells) < least {

@@ -68,7 +68,7 @@ func newWorldWith(t *testing.T, program string) *world {
 	return &world{Machine: machine.For(t, program), t: t}
 }
 
-// load gives a built-in scenario.
+// load returns a built-in scenario.
 func load(t *testing.T, name string) examples.Scenario {
 	t.Helper()
 	s, err := examples.Load(name)
@@ -142,7 +142,7 @@ func (w *world) exits(want int, args ...string) string {
 	return stdout
 }
 
-// ps gives the only run, as `ps -a --json` shows it.
+// ps returns the only run, as `ps -a --json` shows it.
 func (w *world) ps() runView {
 	w.t.Helper()
 	runs := parse[[]runView](w.t, w.must("ps", "-a", "--json"))

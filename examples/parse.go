@@ -168,7 +168,7 @@ func (r Reply) check() error {
 	return unknown
 }
 
-// each gives a copy of the reply with every text in it put through change.
+// each returns a copy of the reply with every text in it put through change.
 func (r Reply) each(change func(string) string) Reply {
 	r.Text = change(r.Text)
 	r.Tools = slices.Clone(r.Tools)

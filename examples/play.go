@@ -152,7 +152,7 @@ func learn(known map[string]string, texts ...string) {
 	}
 }
 
-// numbered gives the name of a subagent: they are numbered as they are met.
+// numbered returns the name of a subagent: they are numbered as they are met.
 func numbered(known map[string]string, id string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("subagent%d", n)
@@ -183,7 +183,7 @@ func (t *Turn) follow(conversation []Message, received func(Reply, Message)) int
 	return k
 }
 
-// results gives the texts of a message without what the CLI puts beside them.
+// results returns the texts of a message without what the CLI puts beside them.
 func results(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool {
 		return strings.HasPrefix(text, coordinator) || strings.HasPrefix(text, reminder)

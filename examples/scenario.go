@@ -141,7 +141,7 @@ func (e APIError) Passes(since time.Time) time.Time {
 	return end
 }
 
-// Until gives the failure with the time when it has passed in its message, in RFC 3339.
+// Until returns the failure with the time when it has passed in its message, in RFC 3339.
 func (e APIError) Until(reset time.Time) APIError {
 	e.Message = strings.ReplaceAll(e.Message, resetPlaceholder, reset.UTC().Format(time.RFC3339))
 	return e
@@ -193,7 +193,7 @@ type Expect struct {
 // Names lists the built-in scenarios, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(builtIn())) }
 
-// builtIn gives the files of the built-in scenarios by their names: scenarios/NAME.yaml, and NAME/scenario.yaml.
+// builtIn returns the files of the built-in scenarios by their names: scenarios/NAME.yaml, and NAME/scenario.yaml.
 func builtIn() map[string]string {
 	found := map[string]string{}
 	for _, file := range embedded(scenarioFolder) {
@@ -207,8 +207,8 @@ func builtIn() map[string]string {
 	return found
 }
 
-// embedded gives the names in a folder of the scenarios. It is quicker than a pattern: every command lists them for its
-// help.
+// embedded returns the names in a folder of the scenarios. It is quicker than a pattern: every command lists them for
+// its help.
 func embedded(folder string) []string {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
@@ -221,7 +221,7 @@ func embedded(folder string) []string {
 	return names
 }
 
-// Load gives the built-in scenario of that name, or, for a name that ends in .yaml, reads that file.
+// Load returns the built-in scenario of that name, or, for a name that ends in .yaml, reads that file.
 // The error is errUnknown for a name that is not built in.
 func Load(nameOrFile string) (Scenario, error) {
 	read, file := os.ReadFile, nameOrFile

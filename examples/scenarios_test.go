@@ -47,7 +47,7 @@ func told(s Scenario, when string) bool {
 	return false
 }
 
-// delegations gives all that may become the task of a delegated agent: what agents delegate, what the person makes of
+// delegations returns all that may become the task of a delegated agent: what agents delegate, what the person makes of
 // it, and what the task file states.
 func delegations(s Scenario) string {
 	tasks := string(s.Task)

@@ -24,7 +24,7 @@ var (
 	outcome    = Lazily(`^Outcome: (\w+)`)
 )
 
-// Agent gives the id of the agent whose conversation it is, "" if nothing in it tells.
+// Agent returns the id of the agent whose conversation it is, "" if nothing in it tells.
 func Agent(conversation []Message) string {
 	if _, text := opening(conversation); agentID().MatchString(text) {
 		return agentID().FindString(text)
@@ -53,7 +53,7 @@ func opening(conversation []Message) (at int, text string) {
 	return 0, ""
 }
 
-// turnsOf gives the turns of the agent whose conversation it is: those of the child whose task it was given, else the
+// turnsOf returns the turns of the agent whose conversation it is: those of the child whose task it was given, else the
 // scenario's own. A child that the scenario does not know gets none: by the turns of its parent it would delegate for
 // ever.
 func (s Scenario) turnsOf(conversation []Message) ([]Turn, error) {
@@ -130,7 +130,7 @@ func (o *offspring) learn(text string) {
 	}
 }
 
-// name gives the placeholder's name of an agent.
+// name returns the placeholder's name of an agent.
 func (o *offspring) name(id string) string {
 	at := slices.Index(o.ids, id)
 	if at < 0 {

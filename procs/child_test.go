@@ -122,7 +122,7 @@ func startAs(t *testing.T, agent Agent, s Spec) *run {
 	return r
 }
 
-// next gives the next message of a type and skips others.
+// next returns the next message of a type and skips others.
 func next[M Message](r *run) M {
 	r.t.Helper()
 	for {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// CPU gives how much processor time, user and system, the process and everything that belongs to its launch have spent
-// so far: what lives now, and what of it was waited for by its parent. Beside silence it tells an agent that works from
-// one that hangs. It is counted in steps of 10 ms for each process, and may fall: the time of what ends as an orphan is
-// lost.
+// CPU returns how much processor time, user and system, the process and everything that belongs to its launch have
+// spent so far: what lives now, and what of it was waited for by its parent. Beside silence it tells an agent that
+// works from one that hangs. It is counted in steps of 10 ms for each process, and may fall: the time of what ends as
+// an orphan is lost.
 //
 // It may be called at any time, and looks at the system's process table for it: at each process that began after this
 // one, tens of microseconds. The error is os.ErrProcessDone once the process has ended, errors.ErrUnsupported on

@@ -50,7 +50,7 @@ func (h *handle) send(sig unix.Signal) error {
 	return err
 }
 
-// tells says whether wait is told by the kernel and costs nothing meanwhile.
+// tells reports whether wait is told by the kernel and costs nothing meanwhile.
 func (h *handle) tells() bool { return h.fd != nil }
 
 // wait blocks until the process has ended, though it may not be reaped yet, or ctx is done. It reports whether the

@@ -33,7 +33,7 @@ func Suspended(pid int) bool {
 	return err == nil && p.stopped
 }
 
-// Began gives when this process was started, to a hundredth of a second and never earlier: what came before it is
+// Began returns when this process was started, to a hundredth of a second and never earlier: what came before it is
 // before this, and however long it took a busy machine to come to what was typed, that is not counted. Where the system
 // does not say it is now.
 func Began() time.Time {

@@ -14,7 +14,7 @@ func Inside(env []string) (Marker, bool) {
 	return p.marker, p.inside
 }
 
-// StateOf gives the folder of the state in which the run of a launch is kept that has started this process, as the
+// StateOf returns the folder of the state in which the run of a launch is kept that has started this process, as the
 // marker that Inside finds says it; "" where it does not.
 func StateOf(env []string) string {
 	return placeOfThis(env).state
@@ -45,7 +45,7 @@ func placeOfThis(env []string) place {
 	return above()
 }
 
-// placeOf gives the place of a process: that which its environment tells, else that of the first one above it that
+// placeOf returns the place of a process: that which its environment tells, else that of the first one above it that
 // tells one.
 func placeOf(env []string, parent int) place {
 	if p := placeIn(env); p.inside {
@@ -54,7 +54,7 @@ func placeOf(env []string, parent int) place {
 	return placeBelow(parent)
 }
 
-// placeBelow gives the place of what a process has started without a marker.
+// placeBelow returns the place of what a process has started without a marker.
 func placeBelow(parent int) place {
 	for pid := parent; pid > 1; {
 		if p := placeIn(strings.Split(environ(pid), "\x00")); p.inside {

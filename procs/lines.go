@@ -29,7 +29,7 @@ func NewLines(r io.Reader, limit int) *Lines {
 	return &Lines{in: bufio.NewReaderSize(r, 32<<10), limit: limit}
 }
 
-// Next gives the next line without its newline; the bytes are good until the call after. A line over the limit is
+// Next returns the next line without its newline; the bytes are good until the call after. A line over the limit is
 // read to its end, and its beginning given with whole false. The last line needs no newline. After that the error is
 // the stream's.
 func (l *Lines) Next() (line []byte, whole bool, err error) {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// split gives all lines of a stream, a line that was cut in angle brackets.
+// split returns all lines of a stream, a line that was cut in angle brackets.
 func split(r io.Reader, limit int) (all []string, err error) {
 	in := NewLines(r, limit)
 	for {

@@ -18,7 +18,7 @@ type entry struct {
 	inode uint64
 }
 
-// list gives the entries of all processes, in rising order of their numbers.
+// list returns the entries of all processes, in rising order of their numbers.
 func list() ([]entry, error) {
 	dir, err := unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"claude-supervise/procs/internal/childtest"
 )
 
-// askedNext gives how many take part in the look that comes next.
+// askedNext returns how many take part in the look that comes next.
 func (l *looks[Q, A]) askedNext() int {
 	l.asking.Lock()
 	defer l.asking.Unlock()

@@ -166,8 +166,8 @@ func (p *Process) exec() (err error) {
 	return nil
 }
 
-// pollable gives another file of the same pty. pty.Open leaves its own in blocking mode, in which a read takes a thread
-// for as long as the child is silent, and no deadline.
+// pollable returns another file of the same pty. pty.Open leaves its own in blocking mode, in which a read takes a
+// thread for as long as the child is silent, and no deadline.
 func pollable(ptmx *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(ptmx.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -219,7 +219,7 @@ func (p *Process) await() {
 	_ = p.stderr.SetReadDeadline(time.Now().Add(drain))
 }
 
-// ended gives the exit code, or the name of the signal that ended the process.
+// ended returns the exit code, or the name of the signal that ended the process.
 func (p *Process) ended() (code int, signal string) {
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return -1, unix.SignalName(status.Signal())

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resources gives the processor time, user and system, and the resident memory in bytes, of a process with all that
+// Resources returns the processor time, user and system, and the resident memory in bytes, of a process with all that
 // descends from it. What descends from it through a process that has ended is not known here, and not counted; pages
 // that several processes share are counted for each. It reads the system's process table, and runs nothing. The error
 // is os.ErrProcessDone if there is no such process.

@@ -12,7 +12,7 @@ const (
 	flavTaskInfo = 4 // PROC_PIDTASKINFO
 )
 
-// resources gives nothing for a process of another user, which the kernel keeps to itself.
+// resources returns nothing for a process of another user, which the kernel keeps to itself.
 func (p process) resources() use {
 	ticks, err := unix.SysctlUint64("hw.tbfrequency")
 	if err != nil {

@@ -24,10 +24,11 @@ type Script struct {
 	env    []string
 }
 
-// Getenv gives a variable of the environment that the process was started with, or the one above it where it has none.
+// Getenv returns a variable of the environment that the process was started with, or the one above it where it has
+// none.
 func (s Script) Getenv(name string) string { return Lookup(s.env, name) }
 
-// Scripts gives the processes of this user that run, and in whose text, its arguments or the script that these name,
+// Scripts returns the processes of this user that run, and in whose text, its arguments or the script that these name,
 // a word stands. The processes above this one are not among them. It reads the process table, and files that others
 // name: a disk that does not answer holds it.
 func Scripts(word string) ([]Script, error) {
@@ -56,7 +57,7 @@ func Scripts(word string) ([]Script, error) {
 	return found, nil
 }
 
-// textOf gives what a process with these arguments runs, as far as that can be read off them.
+// textOf returns what a process with these arguments runs, as far as that can be read off them.
 func textOf(args []string, folder, home string) string {
 	type part struct{ text, folder string } // folder: of its file
 	parts := []part{{strings.Join(args, " "), ""}}
@@ -85,8 +86,8 @@ func textOf(args []string, folder, home string) string {
 	return all.String()
 }
 
-// environOf gives the environment of a process; where it has none, or has ended since it was listed, that of the first
-// one above it that has one. nil: nobody is left who could say where it belongs.
+// environOf returns the environment of a process; where it has none, or has ended since it was listed, that of the
+// first one above it that has one. nil: nobody is left who could say where it belongs.
 func environOf(p process) []string {
 	for {
 		if env := environ(p.pid); env != "" {
@@ -103,7 +104,7 @@ func environOf(p process) []string {
 	}
 }
 
-// inFolder gives a path as it is meant in a folder; "" where it is none, or the folder is not known.
+// inFolder returns a path as it is meant in a folder; "" where it is none, or the folder is not known.
 func inFolder(folder, path string) string {
 	switch {
 	case filepath.IsAbs(path):
@@ -114,7 +115,7 @@ func inFolder(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// scriptAt gives the beginning of the script at a path; "" where there is none.
+// scriptAt returns the beginning of the script at a path; "" where there is none.
 func scriptAt(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {

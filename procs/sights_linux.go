@@ -45,8 +45,8 @@ type newcomer struct {
 	process
 }
 
-// learn gives what is to be learned of newcomers: from which launches of this supervisor they descend. That is its own
-// children and whatever has a parent that does. It goes by descent alone, which no process can choose, and is asked
+// learn returns what is to be learned of newcomers: from which launches of this supervisor they descend. That is its
+// own children and whatever has a parent that does. It goes by descent alone, which no process can choose, and is asked
 // when they are first seen: an orphan does not show where it comes from.
 func (s *sights) learn(newcomers []newcomer, listed []entry) sights {
 	learned := make(sights, len(listed))

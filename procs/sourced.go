@@ -11,8 +11,8 @@ var (
 	unknown  = Lazily("^.*(?:[)}`]|\\$\\w+)")
 )
 
-// sourced gives the paths that the shell text sources. Unless they are absolute, they are relative to a folder that the
-// text does not tell.
+// sourced returns the paths that the shell text sources. Unless they are absolute, they are relative to a folder that
+// the text does not tell.
 func sourced(text string) []string {
 	var paths []string
 	for _, at := range sourcing().FindAllStringIndex(text, scriptsMax) {
@@ -26,7 +26,7 @@ func sourced(text string) []string {
 	return paths
 }
 
-// wordAt gives the word of a shell with which a text begins: to the first space or operator outside of quotes and
+// wordAt returns the word of a shell with which a text begins: to the first space or operator outside of quotes and
 // commands, or to the quote in which the text stands itself.
 func wordAt(text string, around byte) string {
 	quote, depth, escaped, command := byte(0), 0, false, false

@@ -160,7 +160,7 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Executable gives the absolute path of a program that is there. hint is as for startError.
+// Executable returns the absolute path of a program that is there. hint is as for startError.
 func Executable(path, hint string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -185,7 +185,7 @@ func InPath(name string, env []string) string {
 	return ""
 }
 
-// Lookup gives the value that a process started with env would see; nil is the caller's own environment.
+// Lookup returns the value that a process started with env would see; nil is the caller's own environment.
 func Lookup(env []string, name string) string {
 	if env == nil {
 		return os.Getenv(name)

@@ -153,7 +153,7 @@ func (s *sweep) find() ([]Survivor, error) {
 	return all, err
 }
 
-// members gives the launch's processes that live now, as far as they are this user's. What is known to belong to it
+// members returns the launch's processes that live now, as far as they are this user's. What is known to belong to it
 // only grows, so that a process is still found when what tied it to the launch is gone.
 func (s *sweep) members() ([]process, error) {
 	v := views.ask(glance{s.since, s.marker})
@@ -188,7 +188,7 @@ func (s *sweep) members() ([]process, error) {
 // isForeign reports whether a process is another user's: it cannot be signalled.
 func isForeign(pid int) bool { return errors.Is(unix.Kill(pid, 0), unix.EPERM) }
 
-// lineage gives this process and those that it descends from.
+// lineage returns this process and those that it descends from.
 func lineage() (line []identity) {
 	for pid := os.Getpid(); ; {
 		p, err := read(pid)

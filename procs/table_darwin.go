@@ -27,7 +27,7 @@ func read(pid int) (process, error) {
 	return described(info), nil
 }
 
-// began gives the time at which a process started, as its identity has it.
+// began returns the time at which a process started, as its identity has it.
 func began(start uint64) time.Time { return time.UnixMicro(int64(start)) }
 
 func described(info *unix.KinfoProc) process {

@@ -46,7 +46,7 @@ func began(start uint64) time.Time {
 // maxStat is longer than any line of proc_pid_stat(5): 52 numbers of up to 20 digits and a name of up to 64 bytes.
 const maxStat = 2048
 
-// read gives one process of the table, whoever it belongs to. fs.ErrNotExist or ESRCH: there is none.
+// read returns one process of the table, whoever it belongs to. fs.ErrNotExist or ESRCH: there is none.
 func read(pid int) (process, error) {
 	// Not os.ReadFile: without its stat, its poller and its second read this takes half the time, for each process there
 	// is.
@@ -128,7 +128,7 @@ func readTable(since uint64, of map[Marker]bool) ([]process, error) {
 	return all, nil
 }
 
-// environ gives the environment that a process was started with, its entries ended by NUL.
+// environ returns the environment that a process was started with, its entries ended by NUL.
 func environ(pid int) string {
 	// Not os.ReadFile, which takes a read for each few hundred bytes of a file that says no size.
 	fd, err := unix.Open(procPath(pid, "environ"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -154,7 +154,7 @@ func environ(pid int) string {
 // usualEnviron is more than most environments take.
 const usualEnviron = 16 << 10
 
-// commandLine gives what a process was started as, for people. One that shows nothing of it, as in the middle of an
+// commandLine returns what a process was started as, for people. One that shows nothing of it, as in the middle of an
 // exec, is given by its name: [sleep].
 func commandLine(pid int) string {
 	if line := strings.TrimSpace(strings.Join(arguments(pid), " ")); line != "" {
@@ -167,7 +167,7 @@ func commandLine(pid int) string {
 	return "[" + strings.TrimSpace(string(name)) + "]"
 }
 
-// arguments gives what a process was started with; none where it is gone.
+// arguments returns what a process was started with; none where it is gone.
 func arguments(pid int) []string {
 	data, _ := os.ReadFile(procPath(pid, "cmdline"))
 	return strings.Split(string(data), "\x00")

@@ -24,7 +24,7 @@ func (m Marker) tag() tag {
 	return tag(1<<62 | h.Sum64()>>2)
 }
 
-// pass gives the tag to what this process starts until taken is called. So a child has it before it can start others;
+// pass returns the tag to what this process starts until taken is called. So a child has it before it can start others;
 // yet what another goroutine starts meanwhile has it too. That is told by its session, which is this process's own, as
 // no process of a launch can make it. Where the system allows no such limit the environment has to do.
 func (t tag) pass() (taken func()) {
@@ -43,7 +43,8 @@ func tagOn(pid int) (tag, error) {
 	return tag(limit.Cur), err
 }
 
-// tagOf gives the tag of the launch that a process is of, if it has one. One that has ended has it until it is reaped.
+// tagOf returns the tag of the launch that a process is of, if it has one. One that has ended has it until it is
+// reaped.
 func tagOf(pid int) (t tag, ok bool) {
 	t, err := tagOn(pid)
 	return t, err == nil && t.isLaunch() && isApart(pid)

@@ -125,7 +125,8 @@ func (t *ties) mark(p process) {
 	}
 }
 
-// of gives the processes that live and carry the marker in one way or another, or are in the session, if that is not 0.
+// of returns the processes that live and carry the marker in one way or another, or are in the session, if that is not
+// 0.
 func (t *ties) of(m Marker, session int) []process {
 	found := slices.Clone(t.tagged[m.tag()])
 	if session > 0 {

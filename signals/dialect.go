@@ -119,7 +119,7 @@ func mayOpen(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, 0xc2) >= 0
 }
 
-// opens gives what a line, trimmed of white space, opens.
+// opens returns what a line, trimmed of white space, opens.
 func opens(trimmed string, inside bool) collector {
 	if trimmed == "" {
 		return nil

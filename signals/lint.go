@@ -144,7 +144,7 @@ func (l *linter) foreign(s Signal) {
 	}
 }
 
-// foundOf gives a signal as it is told, and how many bytes its texts take.
+// foundOf returns a signal as it is told, and how many bytes its texts take.
 func foundOf(s Signal) (f Found, size int) {
 	f = Found{
 		Kind: s.Kind, Dialect: s.Dialect, AgentID: s.AgentID, Timestamp: s.Timestamp, Line: s.Line, EndLine: s.EndLine,

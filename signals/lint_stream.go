@@ -309,7 +309,7 @@ func (c *conversation) read(sigs []Signal) {
 	c.add(sigs)
 }
 
-// LastMessage gives the text of the assistant's last message in a conversation, "" if it has said nothing since a
+// LastMessage returns the text of the assistant's last message in a conversation, "" if it has said nothing since a
 // person spoke. Files are read as they come.
 func LastMessage(r io.Reader) (text string, err error) {
 	id := ""

@@ -2,7 +2,7 @@ package signals
 
 import "strings"
 
-// List gives the entries of a field that holds a list, whether it was given as one or as text with marked lines. Text
+// List returns the entries of a field that holds a list, whether it was given as one or as text with marked lines. Text
 // without marks is one entry a line. A field that is missing or empty has none.
 func (s Signal) List(name string) []string {
 	value := strings.TrimSpace(s.Field(name))

@@ -131,7 +131,7 @@ func (m *machine) line(raw string) {
 	m.outside(trimmed, around, at)
 }
 
-// inside gives a line to the open signal. It returns false if the line is not part of it.
+// inside adds a line to the open signal. It returns false if the line is not part of it.
 func (m *machine) inside(line, trimmed string, at turning) bool {
 	o := m.open
 	if opens(trimmed, true) != nil { // rule 8: an opening marker ends the outer signal

@@ -147,7 +147,7 @@ func textNode(s string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s, Line: line}
 }
 
-// unpacked gives the members of an object as the signal's own: those of a payload (002) come out of it, and the file
+// unpacked returns the members of an object as the signal's own: those of a payload (002) come out of it, and the file
 // with the agent's state gets its name.
 func unpacked(members []member) []member {
 	members = openPayload(members)

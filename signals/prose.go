@@ -18,8 +18,8 @@ const (
 
 var optionLine = lazily(`^(?:[-*•] |\(?[0-9A-Za-z]{1,2}[.)] )\S`)
 
-// ClosingQuestion gives the question that a message ends with: its last line ends with a question mark, but for options
-// and one short sentence below it. What stands above it is its context.
+// ClosingQuestion returns the question that a message ends with: its last line ends with a question mark, but for
+// options and one short sentence below it. What stands above it is its context.
 func ClosingQuestion(message string) (Signal, bool) {
 	lines := strings.Split(strings.TrimSpace(cleanText(message)), "\n")
 	at, closing := len(lines)-1, 0
@@ -58,7 +58,7 @@ func asks(line string) bool {
 	return strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？") || strings.HasSuffix(line, "؟")
 }
 
-// lastCharacters gives the end of a text.
+// lastCharacters returns the end of a text.
 func lastCharacters(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -102,7 +102,7 @@ type subMachine struct {
 	bash    []Signal // that its Bash calls have printed, not yet undone
 }
 
-// source gives the machine of a source, and the id of its current message.
+// source returns the machine of a source, and the id of its current message.
 func (s *Scanner) source(src Source) (*machine, *string) {
 	if src == Main {
 		return &s.main, &s.current
@@ -127,7 +127,7 @@ func (s *Scanner) source(src Source) (*machine, *string) {
 	return &m.machine, &m.current
 }
 
-// machineOf gives the machine of a subagent.
+// machineOf returns the machine of a subagent.
 func (s *Scanner) machineOf(src Source) *subMachine {
 	s.source(src)
 	return s.subs[s.subagent(src)]
@@ -252,7 +252,8 @@ func (s *Scanner) EndSubagent(src Source) []Signal {
 	return s.take()
 }
 
-// Unheard gives the subagents that have ended with something like a pause since the last turn, which nobody was asked.
+// Unheard returns the subagents that have ended with something like a pause since the last turn, which nobody was
+// asked.
 func (s *Scanner) Unheard() []Source { return slices.Clone(s.unheard) }
 
 // isNobodys reports whether a signal asks something with an id that is neither this agent's nor one that a supervisor
@@ -332,7 +333,7 @@ func (s *Scanner) AtEnd() []Signal {
 	return s.clone().EndTurn("")
 }
 
-// Unfiled gives the ids of the escalations that would count if the turn ended here, were their question files there.
+// Unfiled returns the ids of the escalations that would count if the turn ended here, were their question files there.
 func (s *Scanner) Unfiled() []string {
 	c := s.clone()
 	c.main.endLine()

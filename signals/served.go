@@ -35,8 +35,8 @@ func Served(name string, input json.RawMessage) (sig Signal, ok bool) {
 	return sig, ok
 }
 
-// toolForm gives the form that a tool's input has, if a call of it is a signal. The CLI refuses AskUserQuestion inside
-// its subagents.
+// toolForm returns the form that a tool's input has, if a call of it is a signal. The CLI refuses AskUserQuestion
+// inside its subagents.
 func toolForm(name string, src Source) (form, bool) {
 	if own, ok := strings.CutPrefix(name, supervise); ok {
 		return servedForm(own)

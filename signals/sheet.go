@@ -125,9 +125,10 @@ func (a *answerSheet) question(line int) *sheetQuestion {
 	return a.questions[len(a.questions)-1]
 }
 
-// close gives the members of the signal, and how many of the lines belong to it. Paragraphs before a named question are
-// its context; before options the last one is the question. Paragraphs alone belong to the signal if one of them asks
-// and bare says that they may; else the first is shown in place of a question, and is text that follows the signal.
+// close returns the members of the signal, and how many of the lines belong to it. Paragraphs before a named question
+// are its context; before options the last one is the question. Paragraphs alone belong to the signal if one of them
+// asks and bare says that they may; else the first is shown in place of a question, and is text that follows the
+// signal.
 func (a *answerSheet) close(used int, bare bool) ([]member, int) {
 	a.flush()
 	if len(a.questions) == 0 && len(a.paragraphs) > 0 {

@@ -79,7 +79,7 @@ func printedBy(command string, failed bool) []string {
 	return lines
 }
 
-// aroundUnknown gives the branches that all lie in which something prints what cannot be read off it; nil if nothing
+// aroundUnknown returns the branches that all lie in which something prints what cannot be read off it; nil if nothing
 // does.
 func (s *shell) aroundUnknown() map[*branch]bool {
 	var common *branch

@@ -84,7 +84,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Field gives the value of a top-level field, "" where it is missing.
+// Field returns the value of a top-level field, "" where it is missing.
 func (s Signal) Field(name string) string {
 	for _, f := range s.Fields {
 		if f.Name == name {

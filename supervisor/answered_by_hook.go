@@ -47,13 +47,13 @@ func (s State) DecidedElsewhere(agent string, r procs.ToolResult) bool {
 	return len(group) > 0 && (r.Hook != nil || !r.BrokenOff && slices.ContainsFunc(group, cancelled))
 }
 
-// askedInCall gives the questions of a call of a tool of the CLI's.
+// askedInCall returns the questions of a call of a tool of the CLI's.
 func (s State) askedInCall(agent, toolUse string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool { return hookable(q) && q.Tool.ToolUse == toolUse })
 }
 
-// Undecided gives the calls of a launch whose questions have no answer that the agent is known to have: a hook may have
-// answered them in a moment that nobody has seen.
+// Undecided returns the calls of a launch whose questions have no answer that the agent is known to have: a hook may
+// have answered them in a moment that nobody has seen.
 func (s State) Undecided(l *Launch) []string {
 	var calls []string
 	for _, q := range s.FindQuestionsOf(l.Agent, func(q *Question) bool {
@@ -122,7 +122,7 @@ func cancelled(q *Question) bool {
 	return q.State == checkpoints.QuestionAnswered && !q.Delivering && q.Tool.Launch == 0
 }
 
-// askedAs gives the text of a question of AskUserQuestion as the CLI has it.
+// askedAs returns the text of a question of AskUserQuestion as the CLI has it.
 func askedAs(q *Question) string {
 	var in struct{ Questions []struct{ Question string } }
 	if json.Unmarshal(q.Tool.Input, &in) != nil || q.Index >= len(in.Questions) {

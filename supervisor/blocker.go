@@ -117,7 +117,7 @@ func commandOptions(sig signals.Signal) []signals.Option {
 		Description: "in the run's folder; you are asked once more before it runs"}}
 }
 
-// SnapshotPaths gives the files and folders that a snapshot plainly names, and those of a list that it calls files.
+// SnapshotPaths returns the files and folders that a snapshot plainly names, and those of a list that it calls files.
 func SnapshotPaths(sig signals.Signal) []string {
 	snapshot := sig.Field("state_snapshot")
 	named := namedPaths(snapshot)

@@ -9,7 +9,7 @@ import (
 // Budget is what an agent and all below it may use; also what they have used.
 type Budget = checkpoints.Budget
 
-// Lower gives the lower bound of each of two budgets.
+// Lower returns the lower bound of each of two budgets.
 func Lower(a, b Budget) Budget {
 	return Budget{
 		CostUSD: LowerBound(a.CostUSD, b.CostUSD), Tokens: LowerBound(a.Tokens, b.Tokens),

@@ -7,7 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 )
 
-// lineage gives a subagent that one started which another started: the lowest of three levels below the main
+// lineage returns a subagent that one started which another started: the lowest of three levels below the main
 // conversation.
 func lineage() *checkpoints.Subagent {
 	top := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Type: "general-purpose", Task: "the survey",

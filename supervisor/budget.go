@@ -20,7 +20,7 @@ import (
 // A budget that is used up ends nothing: whoever needs a further request is over_budget, without a process, and the
 // person is asked (budget_question.go).
 
-// usageByScope gives the books of all scopes, by the agents whose they are. They are made once a step: only a launch
+// usageByScope returns the books of all scopes, by the agents whose they are. They are made once a step: only a launch
 // changes them after that, which keeps them.
 func (d *transition) usageByScope() map[string]*usage {
 	if d.accounts == nil {
@@ -29,7 +29,7 @@ func (d *transition) usageByScope() map[string]*usage {
 	return d.accounts
 }
 
-// ComputeUsage gives what the agents with a budget have used, by agent.
+// ComputeUsage returns what the agents with a budget have used, by agent.
 func (s State) ComputeUsage() map[string]*usage {
 	books := map[string]*usage{}
 	if s.indexed().scopes == 0 {
@@ -72,8 +72,8 @@ func (s State) Bounded() bool {
 	return s.indexed().scopes > 0
 }
 
-// usedUp gives the agent whose budget keeps an agent from going on, of several the one above the others, and what of it
-// is used up; nil if none does. Who was told to finish up has an allowance of its own.
+// usedUp returns the agent whose budget keeps an agent from going on, of several the one above the others, and what of
+// it is used up; nil if none does. Who was told to finish up has an allowance of its own.
 func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 	if a.FinishBy > 0 {
 		return nil, ""

@@ -17,7 +17,7 @@ import (
 // forOthers is the part of what is left that a launch leaves to agents that may still come to be.
 const forOthers = 0.25
 
-// share gives what a launch of an agent may cost, when so many slots are free (negative: any number) and those behind
+// share returns what a launch of an agent may cost, when so many slots are free (negative: any number) and those behind
 // it wait for one: 0 if nothing bounds it. Not ok if all that is left is set aside for processes that live: lender is
 // then the scope in which.
 func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, lender *Agent, ok bool) {
@@ -136,7 +136,7 @@ const faultNotBegun = "budget"
 // fromBudget is whose words it is that the budget is used up.
 const fromBudget = "budget"
 
-// sortedScopes gives the agents with a budget, those above before those below.
+// sortedScopes returns the agents with a budget, those above before those below.
 func (s State) sortedScopes() []*Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.Budget == nil })
 }

@@ -9,7 +9,7 @@ import (
 // answerAtOnce replies to a call that nobody has to be asked about.
 func answerAtOnce(l *Launch, r checkpoints.Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
 
-// ReplyAt gives the place of the reply to a request among those of a launch, or -1.
+// ReplyAt returns the place of the reply to a request among those of a launch, or -1.
 func ReplyAt(l *Launch, request string) int {
 	return slices.IndexFunc(l.Replies, func(r checkpoints.Reply) bool { return r.Request == request })
 }

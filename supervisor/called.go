@@ -14,7 +14,7 @@ import (
 // person; the others are answered at once, by a reply that goes with the process: what they have changed is in the
 // records.
 
-// Served gives the tools as the process of a launch serves them. They are the same for all.
+// Served returns the tools as the process of a launch serves them. They are the same for all.
 var Served = sync.OnceValue(func() []procs.Tool {
 	var tools []procs.Tool
 	for _, t := range signals.Tools() {
@@ -23,7 +23,7 @@ var Served = sync.OnceValue(func() []procs.Tool {
 	return tools
 })
 
-// SubagentOf gives who calls as it is recorded; nil: the main conversation.
+// SubagentOf returns who calls as it is recorded; nil: the main conversation.
 func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
 	if s == (procs.Subagent{}) {
 		return nil

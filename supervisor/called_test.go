@@ -26,7 +26,7 @@ func (s *Story) calls(request, tool, input string, from *checkpoints.Subagent, i
 	})
 }
 
-// reply gives what a call is told at once.
+// reply returns what a call is told at once.
 func (s *Story) reply(request string) checkpoints.Reply {
 	s.T.Helper()
 	s.plans("reply " + request)
@@ -41,7 +41,7 @@ func (s *Story) reply(request string) checkpoints.Reply {
 	return checkpoints.Reply{}
 }
 
-// returned gives the text that a call which waited for a person returns.
+// returned returns the text that a call which waited for a person returns.
 func (s *Story) returned() string {
 	s.T.Helper()
 	d := s.Delivers(s.State.Launch(Root).N)

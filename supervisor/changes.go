@@ -12,7 +12,7 @@ import (
 // What differs between two states of one run is found without a look at each record, where one came of the other by a
 // few steps: each step leaves what it has touched.
 
-// Changes gives what differs between two states: the records to save.
+// Changes returns what differs between two states: the records to save.
 func Changes(before, after State) checkpoints.Change {
 	c := checkpoints.Change{Taken: after.Taken}
 	if after.Run != before.Run {

@@ -118,7 +118,7 @@ const (
 	DefaultMaxAgents   = 50
 )
 
-// At gives what becomes of the delegation of a child at a depth.
+// At returns what becomes of the delegation of a child at a depth.
 func (d Delegates) At(depth int) Delegate {
 	if len(d) == 0 {
 		return AskDelegations

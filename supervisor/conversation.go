@@ -112,7 +112,7 @@ func (c *conversation) met(toolUse, id string) {
 	c.subagents[toolUse] = &named
 }
 
-// From gives the subagent that says a signal; nil: the main conversation, or nobody knows.
+// From returns the subagent that says a signal; nil: the main conversation, or nobody knows.
 func (c *conversation) From(s signals.Signal) *checkpoints.Subagent {
 	sub := c.subagents[string(s.By)]
 	if sub == nil {

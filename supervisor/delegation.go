@@ -67,7 +67,8 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	return nil
 }
 
-// undecided gives the delegations of an agent that nobody has decided, or of which it has not been told, oldest first.
+// undecided returns the delegations of an agent that nobody has decided, or of which it has not been told, oldest
+// first.
 func (s State) undecided(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
 		return questions.KindOf(q.Kind).Hands &&
@@ -75,8 +76,8 @@ func (s State) undecided(agent string) []*Question {
 	})
 }
 
-// sameWork gives the child of an agent that was asked for in the same words and whose end the agent has not been told:
-// it is not started twice because a crash has lost the word of it.
+// sameWork returns the child of an agent that was asked for in the same words and whose end the agent has not been
+// told: it is not started twice because a crash has lost the word of it.
 func (s State) sameWork(parent, fingerprint string) *Agent {
 	for _, c := range s.Children(parent) {
 		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.backgroundEndUnreported(c)) {

@@ -26,7 +26,7 @@ func (s *Story) callsDelegate(request, question, child, input string) {
 	})
 }
 
-// asksToDelegate gives a story in which a call of the root waits for the person's decision.
+// asksToDelegate returns a story in which a call of the root waits for the person's decision.
 func asksToDelegate(t *testing.T, input string) *Story {
 	t.Helper()
 	s := Begin(t, nil)
@@ -231,7 +231,7 @@ func TestAStopThatIsDelegatedStartsAnAgentForTheBlockedPart(t *testing.T) {
 	}
 }
 
-// endedChild gives a story whose root has a child that has failed and of which it has been told.
+// endedChild returns a story whose root has a child that has failed and of which it has been told.
 func endedChild(t *testing.T) *Story {
 	t.Helper()
 	s := delegatedWork(t, nil)

@@ -14,7 +14,7 @@ type Deliverable struct {
 	Or   string // of an entry with spaces the other reading: a file of this name will do as well; else ""
 }
 
-// deliverables gives what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
+// deliverables returns what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
 // is a path, or a path with words beside it, where it begins with what plainly is a file name, and prose where it does
 // not. What says that there is nothing, or is an address, is no path.
 func deliverables(list []string) []Deliverable {
@@ -101,7 +101,7 @@ var (
 	suffix   = text.Lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$|^[A-Z][a-z]+file$`) // Makefile
 )
 
-// paths gives what is looked for of a list of deliverables, for who shows it.
+// paths returns what is looked for of a list of deliverables, for who shows it.
 func paths(named []Deliverable) []string {
 	var paths []string
 	for _, d := range named {
@@ -113,7 +113,7 @@ func paths(named []Deliverable) []string {
 // maxNamedPaths bounds how many files of a text are looked for.
 const maxNamedPaths = 100
 
-// namedPaths gives the files and folders that a text plainly names: each may stand anywhere in a line.
+// namedPaths returns the files and folders that a text plainly names: each may stand anywhere in a line.
 func namedPaths(text string) []string {
 	var paths []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
@@ -136,7 +136,7 @@ var (
 // isFraction tells "47/120" from a path.
 func isFraction(word string) bool { return fraction().MatchString(word) }
 
-// ContextFiles gives the files and folders that the context of a task names. Somebody is told which of them are not
+// ContextFiles returns the files and folders that the context of a task names. Somebody is told which of them are not
 // there, so what may just as well be a word (and/or, Node.js, example.com) does not count.
 func ContextFiles(text string) []string {
 	return slices.DeleteFunc(namedPaths(text), func(path string) bool {

@@ -33,7 +33,7 @@ func (d *transition) begin(a *Agent, l *Launch, v delivering) {
 	})
 }
 
-// deliveryID gives the uuid of a delivery, by its key.
+// deliveryID returns the uuid of a delivery, by its key.
 func deliveryID(a *Agent, key string) string {
 	return uuid.NewSHA1(namespace, []byte(strings.Join([]string{a.Run, a.ID, a.SessionID, key}, "\x00"))).String()
 }

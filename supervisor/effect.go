@@ -118,7 +118,7 @@ type Parts struct {
 	Rest   []Effect // of the run as a whole
 }
 
-// All gives the plan in one.
+// All returns the plan in one.
 func (p Parts) All() []Effect {
 	n := len(p.First) + len(p.Rest)
 	for _, alone := range p.Agents {
@@ -156,7 +156,7 @@ func (p Parts) acts() bool {
 		slices.ContainsFunc(p.Agents, func(alone *Part) bool { return slices.ContainsFunc(alone.Effects, Effect.acts) })
 }
 
-// Without gives the plan without the effects that f accepts.
+// Without returns the plan without the effects that f accepts.
 func (p Parts) Without(f func(Effect) bool) Parts {
 	without := func(es []Effect) []Effect { return slices.DeleteFunc(slices.Clone(es), f) }
 	rest := Parts{First: without(p.First), Rest: without(p.Rest), Agents: make([]*Part, len(p.Agents))}

@@ -161,7 +161,7 @@ func (e elicitation) questions() (qs []signals.Question) {
 	return qs
 }
 
-// quoted gives a server's text so that no line of it looks like one of ours.
+// quoted returns a server's text so that no line of it looks like one of ours.
 func quoted(message string) string {
 	lines := strings.Split(strings.TrimSpace(text.Shown(message)), "\n")
 	return "> " + strings.Join(lines, "\n> ")

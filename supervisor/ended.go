@@ -142,7 +142,7 @@ func (d *transition) unread(v *Delivery) {
 	}
 }
 
-// lastArrival gives the time of the last delivery to a launch; the zero time if it had none.
+// lastArrival returns the time of the last delivery to a launch; the zero time if it had none.
 func (d *transition) lastArrival(agent string, launch int) (last time.Time) {
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool { return v.Launch == launch }) {
 		if v.ArrivedAt.After(last) {

@@ -52,7 +52,7 @@ func kind[E Event](name string) struct{} {
 // Name is the kind of the event, as history keeps it.
 func (e Happened) Name() string { return kindNames[reflect.TypeOf(e.Event)] }
 
-// Record gives the event as history keeps it.
+// Record returns the event as history keeps it.
 func (e Happened) Record(run string, seq int64) (checkpoints.Event, error) {
 	doc, err := json.Marshal(e.Event)
 	if err != nil {

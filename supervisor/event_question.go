@@ -47,7 +47,7 @@ func (e Asked) apply(d *transition) error {
 	return nil
 }
 
-// unasked gives what a call is answered that nobody is asked about; not ok if a person is.
+// unasked returns what a call is answered that nobody is asked about; not ok if a person is.
 func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v delivering, ok bool) {
 	call, kind := b.Call, questions.KindOf(b.Kind)
 	answer := func(why string, r json.RawMessage) (delivering, bool) {

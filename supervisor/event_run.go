@@ -182,7 +182,7 @@ func (s State) failed(a *Agent) bool {
 	return false
 }
 
-// returning gives the ended agents with which a run that is opened so goes on.
+// returning returns the ended agents with which a run that is opened so goes on.
 func (s State) returning(b Opened) map[string]bool {
 	back := map[string]bool{}
 	if b.Over != nil {

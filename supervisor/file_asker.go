@@ -14,7 +14,7 @@ type Asker struct {
 	Waits      bool // a question of an earlier file of the agent's is not answered yet: its script waits for that
 }
 
-// AskerOf gives the agent of this run that has put a question file there, of all that may have; "" where that cannot
+// AskerOf returns the agent of this run that has put a question file there, of all that may have; "" where that cannot
 // be told. A script waits for one answer at a time, so who waits already has not asked again. One that holds the very
 // question goes before others.
 func (s State) AskerOf(found []Asker) string {

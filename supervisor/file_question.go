@@ -56,7 +56,7 @@ func (d *transition) asksByPrompt(q *Question) {
 	}
 }
 
-// Polled gives the questions whose answer a script waits for in the file of an id.
+// Polled returns the questions whose answer a script waits for in the file of an id.
 func (s State) Polled(id string) []*Question {
 	return s.FindQuestions(func(q *Question) bool { return WaitsForFile(q) && q.File.ID == id })
 }

@@ -40,7 +40,7 @@ type SeenCall struct {
 	Rule string
 }
 
-// delegated gives the work that an answered question starts: an approved delegation, or the blocked part of a stop.
+// delegated returns the work that an answered question starts: an approved delegation, or the blocked part of a stop.
 func (s State) delegated(q *Question) (w Work, start bool) {
 	if work := handlers[q.Kind].work; work != nil {
 		return work(s, q)

@@ -25,7 +25,7 @@ type index struct {
 	scopes     int                 // how many agents have a budget
 }
 
-// indexed gives the index of a state, and makes it where there is none.
+// indexed returns the index of a state, and makes it where there is none.
 func (s State) indexed() *index {
 	if s.index != nil {
 		return s.index
@@ -110,7 +110,7 @@ func (d *transition) mark(id string, on bool, set func(*index) map[string]bool) 
 	}
 }
 
-// FindPending gives the questions that f accepts of those after which something is still to be done, oldest first.
+// FindPending returns the questions that f accepts of those after which something is still to be done, oldest first.
 func (s State) FindPending(f func(*Question) bool) []*Question {
 	var qs []*Question
 	for id := range s.indexed().pending {

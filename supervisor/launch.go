@@ -16,7 +16,7 @@ func sessionOf(a *Agent) string {
 // namespace is what the uuids of deliveries are derived under. It never changes: a second sending must be the same.
 var namespace = uuid.MustParse("6f0a5a0e-3f0c-5d6e-9d51-2b8c7e6f4a10")
 
-// current gives the agent's launch n, if that lives.
+// current returns the agent's launch n, if that lives.
 func (d *transition) current(agent string, n int) (*Launch, error) {
 	l := d.Live(agent)
 	if l == nil || l.N != n {

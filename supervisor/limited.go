@@ -75,7 +75,7 @@ func restUntil(n int, resets *time.Time, at time.Time) time.Time {
 
 func backoffOf(n int) time.Duration { return min(firstRest<<min(n-1, 10), longestRest) }
 
-// spread gives the moment at which an agent goes on when a limit ends: always the same within the minute after it.
+// spread returns the moment at which an agent goes on when a limit ends: always the same within the minute after it.
 func spread(until time.Time, agent string) time.Time {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(agent)) // it never fails

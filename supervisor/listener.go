@@ -26,7 +26,7 @@ type Listener struct {
 	Exit     *procs.Exit  // set once the process is gone
 }
 
-// Said gives what an agent says or does in a message, as one text.
+// Said returns what an agent says or does in a message, as one text.
 func Said(m procs.Message) string {
 	switch m := m.(type) {
 	case procs.Text:
@@ -89,7 +89,7 @@ func ReadStopHook(c *Listener, m procs.StopHook) GateAsked {
 	return g
 }
 
-// Tasks gives what a process says of its background work as it is recorded.
+// Tasks returns what a process says of its background work as it is recorded.
 func Tasks(said []procs.Task) []checkpoints.Task {
 	var kept []checkpoints.Task
 	for _, t := range said {

@@ -17,7 +17,7 @@ type grounds struct {
 	worktrees []string // those in which it means to; made by us, in a folder of ours: no links themselves
 }
 
-// GroundsOf gives those of an agent; nil where it works in the run's folder itself.
+// GroundsOf returns those of an agent; nil where it works in the run's folder itself.
 func (s State) GroundsOf(agent string) *grounds {
 	folder := s.Folder(agent)
 	if folder == s.Run.Cwd {

@@ -22,7 +22,7 @@ type Naming struct {
 	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
 }
 
-// by gives the subagent that says it, as well as it is known; nil: the main conversation.
+// by returns the subagent that says it, as well as it is known; nil: the main conversation.
 func (n Named) by() *checkpoints.Subagent {
 	if n.From == nil && n.Signal.Inside {
 		return &checkpoints.Subagent{ToolUse: string(n.Signal.By), Depth: 1}

@@ -114,7 +114,7 @@ func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
 		})
 }
 
-// nestedQuestion gives the question whether the agent may be started that a run asks for, if it is not settled yet.
+// nestedQuestion returns the question whether the agent may be started that a run asks for, if it is not settled yet.
 func (s State) nestedQuestion(agent, fingerprint string) *Question {
 	for _, q := range s.undecided(agent) {
 		if q.Nested != nil && q.Fingerprint == fingerprint {
@@ -280,7 +280,7 @@ type NestedRequest struct {
 	Work        Work
 }
 
-// NestedFor gives what has become of a nested run: its agent, or the question whether there may be one, which may be
+// NestedFor returns what has become of a nested run: its agent, or the question whether there may be one, which may be
 // settled.
 func (s State) NestedFor(n *NestedRequest) (*Agent, *Question) {
 	if c := s.Agents[n.Agent]; c != nil {

@@ -7,10 +7,10 @@ import (
 	"claude-supervise/signals"
 )
 
-// Open gives the questions that wait for an answer, oldest first.
+// Open returns the questions that wait for an answer, oldest first.
 func (o Outcome) Open() []*Question { return o.State.FindQuestions(IsOpen) }
 
-// Unsuccessful gives the agents that have ended without success, but for the one whose end is that of the run, and
+// Unsuccessful returns the agents that have ended without success, but for the one whose end is that of the run, and
 // those that another one has gone on from.
 func (o Outcome) Unsuccessful() []*Agent {
 	var as []*Agent
@@ -23,7 +23,7 @@ func (o Outcome) Unsuccessful() []*Agent {
 	return as
 }
 
-// Worktrees gives the agents that have left work in a worktree of theirs.
+// Worktrees returns the agents that have left work in a worktree of theirs.
 func (o Outcome) Worktrees() []*Agent {
 	var as []*Agent
 	for _, a := range o.State.AllAgents() {
@@ -34,13 +34,13 @@ func (o Outcome) Worktrees() []*Agent {
 	return as
 }
 
-// Merge gives the commands that take over what an agent has left in its worktree, in order.
+// Merge returns the commands that take over what an agent has left in its worktree, in order.
 func (o Outcome) Merge(a *Agent) []string {
 	merge, _ := a.Worktree.Commands(o.State.TakesOver(a))
 	return merge
 }
 
-// Named gives a question that a preset names, one at which it could only have refused before others; else nil.
+// Named returns a question that a preset names, one at which it could only have refused before others; else nil.
 func (o Outcome) Named(p Preset) (named *Question) {
 	for _, q := range o.State.Questions {
 		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {
@@ -50,7 +50,7 @@ func (o Outcome) Named(p Preset) (named *Question) {
 	return named
 }
 
-// UnusedAnswers gives the presets that no question has taken.
+// UnusedAnswers returns the presets that no question has taken.
 func (o Outcome) UnusedAnswers() []Preset {
 	used := map[string]bool{}
 	for _, q := range o.State.Questions {
@@ -92,7 +92,7 @@ type Outcome struct {
 	Code  int
 }
 
-// Table gives what has become of the tasks of a run that has no agent to report on them; nil where one does.
+// Table returns what has become of the tasks of a run that has no agent to report on them; nil where one does.
 func (o Outcome) Table() *Table {
 	if !o.Root.Group {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 const ownProgram = "/opt/claude-supervise"
 
-// ownTree gives a story of a root with a child, under a supervisor that knows its own path.
+// ownTree returns a story of a root with a child, under a supervisor that knows its own path.
 func ownTree(t *testing.T, program string) *Story {
 	s := delegatedWork(t, func(c *Config) { c.Permissions = AskPermissions })
 	s.Do(Opened{PID: 2, Policy: Ask, Program: program})

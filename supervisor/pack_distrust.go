@@ -77,7 +77,7 @@ func (d *transition) distrustAgent(id string, conversations []string) {
 	copied(&d.owns.launches, &d.Launches)[id] = launches
 }
 
-// ownCopy gives what is known of a checkpoint, without a copy that is no file of this agent's.
+// ownCopy returns what is known of a checkpoint, without a copy that is no file of this agent's.
 func ownCopy(agent string, k *checkpoints.Kept) *checkpoints.Kept {
 	if k == nil {
 		return nil

@@ -51,7 +51,7 @@ func ownReport(a *Agent) {
 	}
 }
 
-// partAt gives a report of a subagent by its number, nil if it is not kept (any more).
+// partAt returns a report of a subagent by its number, nil if it is not kept (any more).
 func partAt(a *Agent, n int) *checkpoints.PartReport {
 	for i := range a.Parts {
 		if a.Parts[i].N == n {
@@ -61,7 +61,7 @@ func partAt(a *Agent, n int) *checkpoints.PartReport {
 	return nil
 }
 
-// partDue gives the first report of a subagent whose deliverables were not looked for.
+// partDue returns the first report of a subagent whose deliverables were not looked for.
 func partDue(a *Agent) *checkpoints.PartReport {
 	for i := range a.Parts {
 		if !a.Parts[i].Checked {

@@ -101,7 +101,7 @@ func sameEvidence(a, b string) bool {
 	return of(a) == of(b)
 }
 
-// Rules gives what the persons who watch this run have permitted for the whole of it, oldest first.
+// Rules returns what the persons who watch this run have permitted for the whole of it, oldest first.
 func (s State) Rules() []RunRule {
 	var all []RunRule
 	for _, q := range s.FindQuestions(GrantsRule) {
@@ -126,13 +126,13 @@ type RunRule struct {
 	At       time.Time `json:"at"`
 }
 
-// RuleOf gives the rule that an answer to a permission has given.
+// RuleOf returns the rule that an answer to a permission has given.
 func RuleOf(q *Question) RunRule {
 	return RunRule{Rule: questions.GivenRule(q, q.Answer), Folder: cwdOf(q), Question: q.ID, By: q.AnsweredBy,
 		At: *q.AnsweredAt}
 }
 
-// cwdOf gives where the call of a permission is made, as a checkpoints.ToolCall has it. A record of an earlier build
+// cwdOf returns where the call of a permission is made, as a checkpoints.ToolCall has it. A record of an earlier build
 // has none, and counts as made in the agent's own folder.
 func cwdOf(q *Question) string {
 	if q.Tool == nil {
@@ -145,7 +145,7 @@ func cwdOf(q *Question) string {
 // such a rule holds where it was given.
 func isCommand(r rules.Rule) bool { return r.Tool == "Bash" && r.Spec != "" }
 
-// permitted gives the rule of this run that permits a call of an agent, given as its exact rule and where it is made;
+// permitted returns the rule of this run that permits a call of an agent, given as its exact rule and where it is made;
 // "" if none does: one that --allow gave for exactly this, or an answer. A path in either is one from the folder of the
 // agent that asked.
 func (s State) permitted(call, agent, cwd string) string {

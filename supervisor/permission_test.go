@@ -44,7 +44,7 @@ func (s *Story) wantsIn(cwd, id, command string, from *checkpoints.Subagent) {
 	s.Do(asked)
 }
 
-// replied gives what a call was answered without anybody being asked, and "" if somebody is.
+// replied returns what a call was answered without anybody being asked, and "" if somebody is.
 func (s *Story) replied(id string) string {
 	s.T.Helper()
 	for _, v := range s.State.FindDeliveries(Root,

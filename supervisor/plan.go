@@ -10,7 +10,7 @@ import (
 // plans anew only the agents that it has touched, and their parents: an event costs the same in a run of one agent and
 // of a thousand, but for a look at each part.
 
-// Plan gives what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, in this
+// Plan returns what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, in this
 // order, and cancels waits that are planned no more. After a crash the same plan over the same records goes on.
 func Plan(s State) []Effect { return s.Plan(nil).All() }
 

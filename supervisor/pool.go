@@ -27,7 +27,7 @@ type Row struct {
 	Summary string `json:"summary"` // what it reported, in a line; else why it is as it is
 }
 
-// Table gives the table of a run; nil where it has none.
+// Table returns the table of a run; nil where it has none.
 func (s State) Table() *Table {
 	root := s.Agents[s.Run.Root]
 	children := s.Children(root.ID)

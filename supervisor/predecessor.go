@@ -37,7 +37,7 @@ func (s State) awaits(a *Agent) string {
 	return "comes after " + text.JoinLimited(names)
 }
 
-// comesAfter gives the agents that one comes after: those that its task names, and its own children, which the task
+// comesAfter returns the agents that one comes after: those that its task names, and its own children, which the task
 // states: no other can have come before it has begun.
 func (s State) comesAfter(a *Agent) []string {
 	if s.Launch(a.ID) != nil {

@@ -89,7 +89,7 @@ func (d *transition) prepares(of subject, as Status) bool {
 	return true
 }
 
-// further gives the question that the answer of a stop has led to: whether the command may run that it wants, or what
+// further returns the question that the answer of a stop has led to: whether the command may run that it wants, or what
 // it leaves to be said; nil if it has led to none.
 func (s State) further(q *Question) *Question {
 	led := s.FindQuestionsOf(q.Agent, func(c *Question) bool { return c.Asker == q.ID })
@@ -167,7 +167,7 @@ func (d *transition) decideFurther(agent string) {
 	}
 }
 
-// AnswersInOne gives the answers of a group as one text, for a script that has room for one.
+// AnswersInOne returns the answers of a group as one text, for a script that has room for one.
 func AnswersInOne(group []*Question) string {
 	if len(group) == 1 {
 		return prompts.Answer(group[0])

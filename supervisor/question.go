@@ -102,7 +102,7 @@ func small(o checkpoints.Origin) checkpoints.Origin {
 	return o
 }
 
-// SignalOf gives the signal that a question came from; the zero Signal if it came by a call.
+// SignalOf returns the signal that a question came from; the zero Signal if it came by a call.
 func SignalOf(q *Question) signals.Signal {
 	var sig signals.Signal
 	if len(q.Signal) > 0 {
@@ -151,7 +151,7 @@ func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
 	}
 }
 
-// inContext gives the questions of a clarification, each with the context that the signal gives for all.
+// inContext returns the questions of a clarification, each with the context that the signal gives for all.
 func inContext(s signals.Signal) []signals.Question {
 	context := s.Field("context")
 	if context == "" {

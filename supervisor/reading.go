@@ -22,7 +22,7 @@ func QuestionLeft(p *checkpoints.Pending) signals.Question {
 	return q
 }
 
-// AskedByFile gives the first question of an agent's own file; nil if no such file is known.
+// AskedByFile returns the first question of an agent's own file; nil if no such file is known.
 func AskedByFile(s State, id string) *Question {
 	qs := s.FindQuestions(func(q *Question) bool { return q.File != nil && q.File.ID == id })
 	if len(qs) == 0 {

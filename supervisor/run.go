@@ -27,7 +27,7 @@ func (d *transition) reconcile() {
 	d.reconcileRun()
 }
 
-// unsettled gives an agent of which something has changed since it was settled, "" if there is none: children come
+// unsettled returns an agent of which something has changed since it was settled, "" if there is none: children come
 // before their parents, who are told of their ends.
 func (d *transition) unsettled() string {
 	next := ""

@@ -28,8 +28,8 @@ func (d *transition) shareAnswer(q *Question) {
 	}
 }
 
-// answeredLike gives the question whose answer one that is asked now has, for they are alike; nil if there is none. The
-// last such answer counts.
+// answeredLike returns the question whose answer one that is asked now has, for they are alike; nil if there is none.
+// The last such answer counts.
 func (s State) answeredLike(q *Question) *Question {
 	shared := s.FindQuestions(func(o *Question) bool {
 		return o.ForAllLike && o.AnsweredAt != nil && s.sameQuestion(o, q)
@@ -76,7 +76,7 @@ func (s State) sameQuestion(a, b *Question) bool {
 	return true
 }
 
-// withoutItem gives a text of a question without what its agent works on.
+// withoutItem returns a text of a question without what its agent works on.
 func (s State) withoutItem(q *Question, text string) string {
 	if item := itemOf(s.Agents[q.Agent]); item != "" {
 		text = strings.ReplaceAll(text, item, "\x00")
@@ -92,7 +92,7 @@ func itemOf(a *Agent) string {
 	return a.Delegated.Name
 }
 
-// sameAnswer gives the answer of one question as another one's that is alike: the options of the same places, or the
+// sameAnswer returns the answer of one question as another one's that is alike: the options of the same places, or the
 // same words.
 func (s State) sameAnswer(from, to *Question) string {
 	labels := questions.Chosen(from)

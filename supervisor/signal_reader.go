@@ -71,7 +71,7 @@ func (r SignalReader) ClosingQuestion() []signals.Signal {
 	return nil
 }
 
-// Read gives the signals that count with this message.
+// Read returns the signals that count with this message.
 func (r SignalReader) Read(m procs.Message) []signals.Signal {
 	switch m := m.(type) {
 	case procs.Text:

@@ -32,7 +32,7 @@ func (s State) atRest(agent string) bool {
 	return l == nil || s.Agents[agent].Status == checkpoints.Waiting || !l.Phase.InTurn()
 }
 
-// InTurns gives the agents whose present turn a snapshot would lose, in their order.
+// InTurns returns the agents whose present turn a snapshot would lose, in their order.
 func (s State) InTurns() []string {
 	var busy []string
 	for _, a := range s.AllAgents() {
@@ -43,7 +43,7 @@ func (s State) InTurns() []string {
 	return busy
 }
 
-// snapshots gives the record of the run's snapshots, to change it.
+// snapshots returns the record of the run's snapshots, to change it.
 func (d *transition) snapshots() *checkpoints.Snapshots {
 	r := d.run()
 	var next checkpoints.Snapshots
@@ -123,7 +123,7 @@ func (d *transition) restsFor(agent string) {
 	}
 }
 
-// SnapshotsAsked gives the notes that ask for a snapshot in this moment.
+// SnapshotsAsked returns the notes that ask for a snapshot in this moment.
 func (s State) SnapshotsAsked() []int64 {
 	var seqs []int64
 	if s.Run.Snapshots != nil {
@@ -150,8 +150,8 @@ const (
 	SnapshotAgainMost  = 32 * time.Minute
 )
 
-// SnapshotAgain gives when a snapshot is tried again that has failed, though nothing has happened since; the zero time:
-// none is. A supervisor that leaves has tried it.
+// SnapshotAgain returns when a snapshot is tried again that has failed, though nothing has happened since; the zero
+// time: none is. A supervisor that leaves has tried it.
 func (s State) SnapshotAgain() time.Time {
 	r := s.Run.Snapshots
 	if r == nil || r.TriedAt == nil || s.Config.Snapshots == nil || s.Run.Leaving != "" || s.Run.EndedAt != nil {
@@ -263,7 +263,7 @@ func (s State) withheld(do EffectKind) bool {
 	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
 }
 
-// NotInSnapshot gives the questions that were answered here after the last snapshot: whoever goes on from it does not
+// NotInSnapshot returns the questions that were answered here after the last snapshot: whoever goes on from it does not
 // know these answers.
 func (s State) NotInSnapshot() []*Question {
 	r := s.Run.Snapshots

@@ -27,7 +27,7 @@ type State struct {
 	recent []*touch // what the last steps have touched, the newest last (changes.go)
 }
 
-// Launch gives the agent's last launch, nil before the first.
+// Launch returns the agent's last launch, nil before the first.
 func (s State) Launch(agent string) *Launch {
 	ls := s.Launches[agent]
 	if len(ls) == 0 {
@@ -36,7 +36,7 @@ func (s State) Launch(agent string) *Launch {
 	return ls[len(ls)-1]
 }
 
-// Live gives the agent's launch that may still have a process, nil if there is none.
+// Live returns the agent's launch that may still have a process, nil if there is none.
 func (s State) Live(agent string) *Launch {
 	if l := s.Launch(agent); l != nil && !l.Phase.Ended() {
 		return l
@@ -52,7 +52,7 @@ func (s State) Lived(agent string, at time.Time) bool {
 	})
 }
 
-// heldCall gives the call in which a live process waits for the answer of a question, nil if that came by text or the
+// heldCall returns the call in which a live process waits for the answer of a question, nil if that came by text or the
 // process is gone. What such an answer has led to, as a command that it wants, is waited for in the same call.
 func (s State) heldCall(q *Question) *checkpoints.ToolCall {
 	if q.Asker != "" {
@@ -64,7 +64,7 @@ func (s State) heldCall(q *Question) *checkpoints.ToolCall {
 	return nil
 }
 
-// held gives the live launch whose process waits for the answer of a question in its call, nil if none does.
+// held returns the live launch whose process waits for the answer of a question in its call, nil if none does.
 func (s State) held(q *Question) *Launch {
 	if s.heldCall(q) == nil {
 		return nil
@@ -72,7 +72,7 @@ func (s State) held(q *Question) *Launch {
 	return s.Live(q.Agent)
 }
 
-// FindQuestions gives the questions of the run that f accepts, oldest first.
+// FindQuestions returns the questions of the run that f accepts, oldest first.
 func (s State) FindQuestions(f func(*Question) bool) []*Question {
 	var qs []*Question
 	for _, q := range s.Questions {
@@ -84,7 +84,7 @@ func (s State) FindQuestions(f func(*Question) bool) []*Question {
 	return qs
 }
 
-// FindQuestionsOf gives those of an agent's questions that f accepts, oldest first.
+// FindQuestionsOf returns those of an agent's questions that f accepts, oldest first.
 func (s State) FindQuestionsOf(agent string, f func(*Question) bool) []*Question {
 	var qs []*Question
 	for _, id := range s.indexed().questions[agent] {
@@ -106,7 +106,7 @@ func byAge(a, b *Question) int {
 	return a.Index - b.Index
 }
 
-// Open gives the questions of an agent that wait for an answer and for which it waits, oldest first: those about its
+// Open returns the questions of an agent that wait for an answer and for which it waits, oldest first: those about its
 // budget and how long it takes aside.
 func (s State) Open(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
@@ -114,7 +114,7 @@ func (s State) Open(agent string) []*Question {
 	})
 }
 
-// Group gives the questions of a group, which is named by the id of its first.
+// Group returns the questions of a group, which is named by the id of its first.
 func (s State) Group(group string) []*Question {
 	first := s.Questions[group]
 	if first == nil {
@@ -123,7 +123,7 @@ func (s State) Group(group string) []*Question {
 	return s.FindQuestionsOf(first.Agent, func(q *Question) bool { return q.Group == group })
 }
 
-// Groups gives the questions of several groups, in their order.
+// Groups returns the questions of several groups, in their order.
 func (s State) Groups(groups []string) (qs []*Question) {
 	for _, g := range groups {
 		qs = append(qs, s.Group(g)...)
@@ -131,7 +131,7 @@ func (s State) Groups(groups []string) (qs []*Question) {
 	return qs
 }
 
-// FindDeliveries gives the agent's deliveries that f accepts, in the order they were made.
+// FindDeliveries returns the agent's deliveries that f accepts, in the order they were made.
 func (s State) FindDeliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	var ds []*Delivery
 	for _, id := range s.indexed().deliveries[agent] {
@@ -143,12 +143,12 @@ func (s State) FindDeliveries(agent string, f func(*Delivery) bool) []*Delivery 
 	return ds
 }
 
-// unsentTo gives the deliveries that are still to be made to a launch, in their order.
+// unsentTo returns the deliveries that are still to be made to a launch, in their order.
 func (s State) unsentTo(agent string, launch int) []*Delivery {
 	return s.FindDeliveries(agent, func(v *Delivery) bool { return unsent(v) && v.Launch == launch })
 }
 
-// AllAgents gives the agents in the order in which they came: the root first, each after its parent.
+// AllAgents returns the agents in the order in which they came: the root first, each after its parent.
 func (s State) AllAgents() []*Agent {
 	order := s.indexed().order
 	as := make([]*Agent, len(order))
@@ -194,7 +194,7 @@ func (d *transition) touchAll() {
 	}
 }
 
-// own gives a copy of the record that the step may change, the same one each time.
+// own returns a copy of the record that the step may change, the same one each time.
 func own[T any](d *transition, record *T, put func(*T)) *T {
 	if d.fresh[record] {
 		return record
@@ -213,7 +213,7 @@ func copied[V any](owned *bool, m *map[string]V) map[string]V {
 	return *m
 }
 
-// add gives the index to add to.
+// add returns the index to add to.
 func (d *transition) add() *adding {
 	if d.adding == nil {
 		d.adding = d.indexed().adding()
@@ -239,7 +239,7 @@ func (d *transition) delivery(uuid string) *Delivery {
 	return own(d, d.Deliveries[uuid], func(v *Delivery) { copied(&d.owns.deliveries, &d.Deliveries)[uuid] = v })
 }
 
-// last gives the agent's last launch to change.
+// last returns the agent's last launch to change.
 func (d *transition) last(agent string) *Launch {
 	d.touched[agent] = true
 	return own(d, d.Launch(agent), func(l *Launch) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Step gives the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
+// Step returns the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
 // happen panics (a bug: everything saved so far is kept); one that is merely unwelcome returns the state unchanged
 // and an error that is ErrUnwelcome.
 func Step(s State, h Happened) (State, error) {

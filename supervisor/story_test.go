@@ -249,7 +249,7 @@ func crash() procs.Failure {
 	return procs.Failure{Kind: procs.Crashed, Passing: true, Reason: "it was ended by SIGKILL"}
 }
 
-// prompts gives the texts that were delivered to the agent, without the dropped ones.
+// prompts returns the texts that were delivered to the agent, without the dropped ones.
 func (s *Story) prompts() []string {
 	var texts []string
 	for _, d := range s.State.FindDeliveries(Root,
@@ -261,7 +261,7 @@ func (s *Story) prompts() []string {
 
 func raw(v any) json.RawMessage { return text.JSON(v) }
 
-// withAgent gives a state with another record of an agent.
+// withAgent returns a state with another record of an agent.
 func withAgent(s State, id string, change func(*Agent)) State {
 	a := *s.Agents[id]
 	change(&a)

@@ -27,8 +27,8 @@ func (e SubagentStarted) apply(d *transition) error {
 
 func (SubagentStarted) mayBeLost() bool { return true }
 
-// AskedIn gives the first questions of the calls in which subagents have asked in a launch, and of what they have asked
-// in their own words and have no answer to.
+// AskedIn returns the first questions of the calls in which subagents have asked in a launch, and of what they have
+// asked in their own words and have no answer to.
 func (s State) AskedIn(l *Launch) []*Question {
 	return s.FindQuestionsOf(l.Agent, func(q *Question) bool {
 		switch {
@@ -41,7 +41,7 @@ func (s State) AskedIn(l *Launch) []*Question {
 	})
 }
 
-// AskedBy gives the subagent that a question came from; nil: the main conversation.
+// AskedBy returns the subagent that a question came from; nil: the main conversation.
 func AskedBy(q *Question) *checkpoints.Subagent {
 	if q.Tool != nil {
 		return q.Tool.From
@@ -109,7 +109,7 @@ func told(sub *checkpoints.Subagent) *checkpoints.Subagent {
 	return &as
 }
 
-// fromSubagent gives the subagent that a group of questions came from, nil if it came from the main conversation.
+// fromSubagent returns the subagent that a group of questions came from, nil if it came from the main conversation.
 func fromSubagent(group []*Question) *checkpoints.Subagent {
 	if group[0].Tool == nil {
 		return nil

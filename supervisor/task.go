@@ -37,7 +37,7 @@ type Brief struct {
 	Deliverables    []string // kept with the agent; what of them is no prose is looked for on disk
 }
 
-// Compose gives the one text that the agent reads as its task: the prompt, then the parts that are not empty, each
+// Compose returns the one text that the agent reads as its task: the prompt, then the parts that are not empty, each
 // under its heading.
 func (b Brief) Compose(prompt string) string {
 	var text strings.Builder
@@ -94,8 +94,8 @@ func CheckAgentType(name string) error {
 	return nil
 }
 
-// Due gives what a check looks for on disk: when an agent is done what its task names, then what its report does, each
-// once; or what the report of a subagent does.
+// Due returns what a check looks for on disk: when an agent is done what its task names, then what its report does,
+// each once; or what the report of a subagent does.
 func Due(a *Agent, part int) []Deliverable {
 	r, named := a.Report, a.Deliverables
 	if part > 0 {

@@ -56,7 +56,7 @@ func known(ids map[string]string, name string) string {
 // Optional work is not waited for.
 const Optional = checkpoints.Optional
 
-// Within gives the stricter of two policies for each depth.
+// Within returns the stricter of two policies for each depth.
 func (d Delegates) Within(limit Delegates) Delegates {
 	strict := []Delegate{DenyDelegations, AskDelegations, AutoDelegations}
 	within := make(Delegates, max(len(d), len(limit), 1))

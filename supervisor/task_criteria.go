@@ -54,7 +54,8 @@ func MatchCriteria(a *Agent) (beside []Criterion, rest string) {
 	return achieved(a.SuccessCriteria, metrics)
 }
 
-// speaksOf gives the criterion of whose words said holds the greatest part, -1 if there is none of which it holds half.
+// speaksOf returns the criterion of whose words said holds the greatest part, -1 if there is none of which it holds
+// half.
 func speaksOf(said map[string]bool, wanted []map[string]bool) int {
 	best, most := -1, 0.0
 	for i, words := range wanted {
@@ -75,7 +76,7 @@ func indentation(line string) int {
 	return len(line) - len(strings.TrimLeftFunc(line, unicode.IsSpace))
 }
 
-// distinctive gives the words of a text that tell it from others, in small letters.
+// distinctive returns the words of a text that tell it from others, in small letters.
 func distinctive(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {

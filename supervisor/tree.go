@@ -10,7 +10,7 @@ import (
 // This file is how the agents of a run hang together: whom an agent waits for, who is told of its end, and what a run
 // comes to.
 
-// Children gives the children of an agent, in the order in which they came.
+// Children returns the children of an agent, in the order in which they came.
 func (s State) Children(id string) []*Agent {
 	ids := s.indexed().children[id]
 	cs := make([]*Agent, len(ids))
@@ -60,7 +60,7 @@ func (s State) needed(c *Agent) bool {
 	})
 }
 
-// survivor gives the next agent above one that goes on; nil if there is none.
+// survivor returns the next agent above one that goes on; nil if there is none.
 func (s State) survivor(a *Agent) *Agent {
 	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
 		if !a.Status.Ended() && a.StopWanted == "" {
@@ -78,12 +78,12 @@ func Title(a *Agent) string {
 	return a.ID
 }
 
-// unended gives the agents that have not ended, without the root.
+// unended returns the agents that have not ended, without the root.
 func (s State) unended() []*Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.ID == s.Run.Root || a.Status.Ended() })
 }
 
-// waitsForPerson gives the first agent that waits for a person, where nothing in the run can go on before that; nil
+// waitsForPerson returns the first agent that waits for a person, where nothing in the run can go on before that; nil
 // where something can.
 func (s State) waitsForPerson() *Agent {
 	if len(s.indexed().active) > 0 {
@@ -104,10 +104,10 @@ func (s State) waitsForPerson() *Agent {
 	return first
 }
 
-// decisive gives the agent whose end is that of the run: the root, or the worst of those that gate it.
+// decisive returns the agent whose end is that of the run: the root, or the worst of those that gate it.
 func (s State) decisive() *Agent { return s.decisiveIn(s.Agents[s.Run.Root]) }
 
-// decisiveIn gives the agent whose end is that of one and all below it.
+// decisiveIn returns the agent whose end is that of one and all below it.
 func (s State) decisiveIn(top *Agent) *Agent {
 	worst := top
 	for _, a := range s.AllAgents() {
@@ -145,7 +145,7 @@ func gates(a *Agent) bool {
 	return a.ContinuedBy == "" && (a.Delegated == nil || a.Delegated.Independence != checkpoints.Optional)
 }
 
-// waitsFor gives the children without which an agent is not done, and which live.
+// waitsFor returns the children without which an agent is not done, and which live.
 func (s State) waitsFor(id string) []*Agent {
 	return slices.DeleteFunc(s.Children(id), func(c *Agent) bool { return c.Status.Ended() || !gates(c) })
 }
@@ -160,7 +160,7 @@ func titles(as []*Agent) []string {
 
 func waitsForChildren(names []string) string { return "waits for " + text.JoinLimited(names) }
 
-// withClients gives the children of an agent that have clients, in the order in which they came.
+// withClients returns the children of an agent that have clients, in the order in which they came.
 func (s State) withClients(agent string) []*Agent {
 	var found []*Agent
 	for id := range s.indexed().clients {

@@ -19,7 +19,7 @@ const (
 	grandchild = "a-grandchild00"
 )
 
-// delegatedWork gives a story in which the root has delegated work, under --delegate auto.
+// delegatedWork returns a story in which the root has delegated work, under --delegate auto.
 func delegatedWork(t *testing.T, configure func(*Config), fields ...signals.Field) *Story {
 	t.Helper()
 	s := Begin(t, func(c *Config) {

@@ -59,7 +59,7 @@ func workAsked(sig signals.Signal) Work {
 	return w.Usual()
 }
 
-// handedName gives a name that is handed on to claude as an argument; "" for what is none.
+// handedName returns a name that is handed on to claude as an argument; "" for what is none.
 func handedName(name string) string {
 	if CheckModel(name) != nil {
 		return ""
@@ -81,7 +81,7 @@ func (w Work) Usual() Work {
 	return w
 }
 
-// rank gives the place of a priority, from 0; -1 for what is none.
+// rank returns the place of a priority, from 0; -1 for what is none.
 func rank(priority string) int {
 	for i, p := range priorities {
 		if p == priority {
@@ -167,13 +167,13 @@ type Nesting struct {
 	Work   Work
 }
 
-// nestingOf gives what the question of a nested run is about; false for any other.
+// nestingOf returns what the question of a nested run is about; false for any other.
 func nestingOf(q *Question) (Nesting, bool) {
 	var nest Nesting
 	return nest, q.Nested != nil && json.Unmarshal(q.Nested.Work, &nest) == nil
 }
 
-// WorkIn gives the work that a delegation is about, by a signal, a call or a run inside the agent.
+// WorkIn returns the work that a delegation is about, by a signal, a call or a run inside the agent.
 func WorkIn(q *Question) Work {
 	if nest, ok := nestingOf(q); ok {
 		nest.Work.Said.Nested = &checkpoints.Nested{Clients: q.Nested.Clients}

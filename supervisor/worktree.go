@@ -46,7 +46,7 @@ func (s State) placeDue(a *Agent) bool {
 		(s.Config.Worktree || s.continues(a) != nil || len(ContextFiles(a.Delegated.Context)) > 0)
 }
 
-// continues gives the ended agent in whose worktree one goes on, nil if there is none.
+// continues returns the ended agent in whose worktree one goes on, nil if there is none.
 func (s State) continues(a *Agent) *Agent {
 	if a.From == "" {
 		return nil
@@ -148,7 +148,7 @@ func (c CameAlong) settleIn(a *Agent) {
 	a.Workplace = place
 }
 
-// AgentOfBranch gives the agent for which the branch of a worktree was made, "" if it is no branch of the run's.
+// AgentOfBranch returns the agent for which the branch of a worktree was made, "" if it is no branch of the run's.
 func AgentOfBranch(run, branch string) string {
 	if agent, of := strings.CutPrefix(branch, branchPrefix+run+"/"); of && checkpoints.PlainID(agent) {
 		return agent
@@ -232,7 +232,7 @@ func FoldersIn(run Run, agents []Agent) State {
 	return s
 }
 
-// WorktreeAround gives the worktree of an agent above one in which a folder lies, nil if it lies in none.
+// WorktreeAround returns the worktree of an agent above one in which a folder lies, nil if it lies in none.
 func (s State) WorktreeAround(a *Agent, folder string) *checkpoints.Worktree {
 	for above := s.Agents[a.Parent]; above != nil; above = s.Agents[above.Parent] {
 		if w := above.Worktree; w != nil && w.State == checkpoints.WorktreeMade && text.Under(folder, w.Path) {

@@ -287,7 +287,7 @@ func (a *attached) tick(ctx context.Context) {
 	}
 }
 
-// ofAgent gives as much of a sight as is of the agent that is looked at.
+// ofAgent returns as much of a sight as is of the agent that is looked at.
 func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
 	if a.log.Agent == "" {
 		return s

@@ -125,7 +125,7 @@ func detach(o request.Request, asJSON bool) error {
 	})
 }
 
-// programFor gives this program as agents that work in a folder may run it unasked; "" where it lies in that folder,
+// programFor returns this program as agents that work in a folder may run it unasked; "" where it lies in that folder,
 // for they may have written it.
 func programFor(self, cwd string) string {
 	folder, err := filepath.EvalSymlinks(cwd)

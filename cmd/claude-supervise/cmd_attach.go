@@ -180,7 +180,7 @@ func runAttach(cmd *cobra.Command, id string, plain *bool) error {
 	return a.show(ctx)
 }
 
-// onlyLive gives the one run that goes on.
+// onlyLive returns the one run that goes on.
 func onlyLive(ctx context.Context, r view.Reader) (string, error) {
 	runs, err := r.Runs(ctx, false)
 	if err != nil {

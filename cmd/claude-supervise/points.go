@@ -18,7 +18,7 @@ import (
 // comes back.
 const testPoints = "CLAUDE_SUPERVISE_TEST_POINTS"
 
-// points gives what is called at each point, nil outside tests. That it is on is said, so that nobody has it
+// points returns what is called at each point, nil outside tests. That it is on is said, so that nobody has it
 // unknowingly.
 func points() (func(point string), error) {
 	path := os.Getenv(testPoints)

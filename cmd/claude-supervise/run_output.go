@@ -38,7 +38,7 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 	return append(append([]byte("{"), out.Bytes()[1:]...), '}'), nil
 }
 
-// event gives a notice as a line of JSON: the fields that every event has, and those of its type, empty or not.
+// event returns a notice as a line of JSON: the fields that every event has, and those of its type, empty or not.
 func event(n supervisor.Notification) jsonEvent {
 	text, own := n.Text, jsonEvent{}
 	switch n.Type {

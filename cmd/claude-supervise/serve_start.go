@@ -17,7 +17,7 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// pageFolders gives folders without links; runs may be started there, and below. source is where they are named.
+// pageFolders returns folders without links; runs may be started there, and below. source is where they are named.
 func pageFolders(source string, given []string) ([]string, error) {
 	var folders []string
 	for _, path := range given {
@@ -33,7 +33,7 @@ func pageFolders(source string, given []string) ([]string, error) {
 	return folders, nil
 }
 
-// wholePath gives a path from the root, without links.
+// wholePath returns a path from the root, without links.
 func wholePath(path string) (string, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func misfilled(field, format string, args ...any) error {
 		Text: fmt.Sprintf(format+"; nothing was started", args...)}
 }
 
-// within gives the path in a field, without links; a *service.Refusal if it leaves the folders that the page may use.
+// within returns the path in a field, without links; a *service.Refusal if it leaves the folders that the page may use.
 func (p onPage) within(what, path string) (string, error) {
 	refusal := &service.Refusal{Reason: service.Elsewhere, Field: what, Command: "claude-supervise serve --folder DIR",
 		Text: fmt.Sprintf("%s %s is in no folder that this page may start runs in; nothing was started", what, path)}

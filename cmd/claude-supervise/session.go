@@ -83,7 +83,7 @@ func (s *session) close() error {
 	return errors.Join(s.printer.Close(ctx), s.Close())
 }
 
-// policy gives what becomes of questions that are not answered in time, where the person did not say.
+// policy returns what becomes of questions that are not answered in time, where the person did not say.
 func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
 	switch {
 	case asked != "":

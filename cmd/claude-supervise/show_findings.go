@@ -11,7 +11,7 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// showsFindings gives show the flag that prints what agents have shared while their run goes on.
+// showsFindings adds to show the flag that prints what agents have shared while their run goes on.
 func showsFindings(cmd *cobra.Command) *cobra.Command {
 	var shared bool
 	cmd.Flags().BoolVar(&shared, "findings", false, "print what its agents have shared so far, as JSON")

@@ -13,8 +13,8 @@ type snapshotting struct {
 	to  *supervisor.SnapshotTo // nil: only those that are asked for are taken
 }
 
-// takeSnapshots gives a supervisor what takes its snapshots and, if they go into a folder, what reports whether another
-// supervisor has taken the run over from there.
+// takeSnapshots adds to a supervisor what takes its snapshots and, if they go into a folder, what reports whether
+// another supervisor has taken the run over from there.
 func (s *session) takeSnapshots(sup *engine.Supervisor, to snapshotting) (*pack.Taker, error) {
 	t := &pack.Taker{Dirs: s.Dirs, Store: s.Store, Program: "claude-supervise " + release.Version(), At: s.At}
 	if to.to != nil && to.to.Dir != "" {

@@ -117,5 +117,5 @@ func (s stamping) Write(p []byte) (int, error) {
 	return s.Writer.Write(p)
 }
 
-// since gives the time from one reading of the clock to another.
+// since returns the time from one reading of the clock to another.
 func since(from, to int64) time.Duration { return time.Duration(to - from) }

@@ -81,7 +81,7 @@ func parseRequest(body []byte) (_ request, ok bool) {
 	return r, true
 }
 
-// beyond gives how many bytes of a request the one before it did not begin with: what no cache can hold.
+// beyond returns how many bytes of a request the one before it did not begin with: what no cache can hold.
 func (r request) beyond(before request) int {
 	n, same := 0, true
 	for i, piece := range r.pieces {

@@ -15,7 +15,7 @@ import (
 // Variable names the environment variable that holds the program's path.
 const Variable = "CLAUDE_SUPERVISE_TEST_CLAUDE"
 
-// Program gives the path of the real CLI. Without one the test is skipped, in CI it fails.
+// Program returns the path of the real CLI. Without one the test is skipped, in CI it fails.
 func Program(t testing.TB) string {
 	t.Helper()
 	return installed(t, Variable)

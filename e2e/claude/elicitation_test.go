@@ -17,7 +17,7 @@ const orders = `
     replies: [{text: next}]
 `
 
-// shop gives the flags that start the MCP server of the scenario "elicitation". It goes on when nobody answers.
+// shop returns the flags that start the MCP server of the scenario "elicitation". It goes on when nobody answers.
 func shop(t *testing.T) []string {
 	t.Helper()
 	s, err := examples.Load("elicitation")

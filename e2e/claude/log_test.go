@@ -28,7 +28,7 @@ func newLogs() *logs {
 
 func (g *logs) main() *strings.Builder { return g.by[""] }
 
-// String gives all logs, the main one first.
+// String returns all logs, the main one first.
 func (g *logs) String() string {
 	var b strings.Builder
 	for _, title := range slices.Sorted(maps.Keys(g.by)) {
@@ -40,7 +40,7 @@ func (g *logs) String() string {
 	return b.String()
 }
 
-// of gives the log that a line belongs to, and learns from the line whose the next ones are.
+// of returns the log that a line belongs to, and learns from the line whose the next ones are.
 func (g *logs) of(l line) *strings.Builder {
 	title := g.title(l)
 	for _, c := range l.list("message", "content") {

@@ -18,7 +18,7 @@ var supervised = []string{
 	"subagent-reports",
 }
 
-// alone gives the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays
+// alone returns the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays
 // them.
 func alone(t *testing.T) []string {
 	t.Helper()
@@ -131,7 +131,7 @@ func (s *session) accompany(p *process) {
 	}
 }
 
-// reply gives a call of a tool of the supervisor its result, and reports whether it reports the end of the work.
+// reply returns a call of a tool of the supervisor its result, and reports whether it reports the end of the work.
 func (p *process) reply(call line) (reported bool) {
 	text := "Noted."
 	switch call.text("request", "message", "params", "name") {

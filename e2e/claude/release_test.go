@@ -117,7 +117,7 @@ func delegates(prompt string) examples.Reply {
 	})
 }
 
-// measure gives what the release does. Whether a command in the background is waited for can only be seen by one who
+// measure returns what the release does. Whether a command in the background is waited for can only be seen by one who
 // expects it: the other end would be waited for in vain.
 func (tr *trial) measure(waitsForTasks bool) (seen cli.Release) {
 	tr.t.Helper()
@@ -248,7 +248,7 @@ func (tr *trial) leavesWork(waited bool) bool {
 	return err == nil
 }
 
-// total gives the first total of a launch that has ended.
+// total returns the first total of a launch that has ended.
 func (tr *trial) total(launch int) float64 {
 	tr.t.Helper()
 	for line := range bytes.Lines(tr.lines.Bytes()) {

@@ -60,7 +60,7 @@ func quit(pids []int) {
 	}
 }
 
-// Described gives the processes, each with its parent, state and where it waits in the kernel, and the ends of what
+// Described returns the processes, each with its parent, state and where it waits in the kernel, and the ends of what
 // supervisors and agents have written below a home.
 func Described(home string, pids []int) string {
 	var b strings.Builder

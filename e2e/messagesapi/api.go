@@ -84,7 +84,7 @@ func (a *API) Close() {
 	})
 }
 
-// Requests gives the requests so far, side requests included, in the order in which they came.
+// Requests returns the requests so far, side requests included, in the order in which they came.
 func (a *API) Requests() []Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,7 +15,7 @@ type turn struct {
 	calls, result []string // tool uses that it makes, and those that it gives the results of
 }
 
-// turns gives the conversation by its turns. What the system says between them is of none.
+// turns returns the conversation by its turns. What the system says between them is of none.
 func (b requestBody) turns() []turn {
 	var turns []turn
 	for i, m := range b.Messages {
@@ -57,7 +57,7 @@ func (b requestBody) unpaired() string {
 	return ""
 }
 
-// lacking gives those that others do not have, in one line.
+// lacking returns those that others do not have, in one line.
 func lacking(ids, others []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) }),
 		", ")

@@ -29,7 +29,7 @@ type tool struct {
 	Name string `json:"name"`
 }
 
-// named gives a reply with its tools called as the release that asks calls them: what is Agent now was Task (2.1.7).
+// named returns a reply with its tools called as the release that asks calls them: what is Agent now was Task (2.1.7).
 func (b requestBody) named(r examples.Reply) examples.Reply {
 	if slices.Contains(b.Tools, tool{"Agent"}) || !slices.Contains(b.Tools, tool{"Task"}) {
 		return r

@@ -61,7 +61,7 @@ func inNamespace(t *testing.T) {
 // A Disk is small, and its folder is all of it.
 type Disk struct{ Dir string }
 
-// Mount gives a disk of a size, as mount has it (4m), until the test ends.
+// Mount returns a disk of a size, as mount has it (4m), until the test ends.
 func Mount(t *testing.T, size string) Disk {
 	t.Helper()
 	d := Disk{t.TempDir()}

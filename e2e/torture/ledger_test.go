@@ -89,7 +89,7 @@ func (l *ledger) isStopped() bool {
 	return l.stopped
 }
 
-// tried gives what became of a question.
+// tried returns what became of a question.
 func (l *ledger) tried(id string) (q asked, tries []attempt, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *ledger) tried(id string) (q asked, tries []attempt, known bool) {
 	return q, slices.Clone(l.tries[id]), known
 }
 
-// standing gives the tokens of which one must be the answer of a question in the end: that of the last acknowledged
+// standing returns the tokens of which one must be the answer of a question in the end: that of the last acknowledged
 // attempt, or of one that may have come after it. None means that nobody's answer was kept for certain.
 func standing(tries []attempt) (possible []string, certain bool) {
 	certain = slices.ContainsFunc(tries, func(a attempt) bool { return a.outcome == acknowledged })
@@ -123,7 +123,7 @@ func standing(tries []attempt) (possible []string, certain bool) {
 	return possible, certain
 }
 
-// winners gives the tokens that could have won a question against somebody who was told that they were too late.
+// winners returns the tokens that could have won a question against somebody who was told that they were too late.
 func winners(tries []attempt) []string {
 	var tokens []string
 	for _, a := range tries {

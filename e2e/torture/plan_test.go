@@ -164,7 +164,7 @@ func revive(text string) []examples.Reply {
 	}
 }
 
-// from gives the replies from step i on, as far as they go without an answer.
+// from returns the replies from step i on, as far as they go without an answer.
 func (p runPlan) from(i int) []examples.Reply {
 	if i == len(p.steps) {
 		return []examples.Reply{{Text: "[COMPLETION_REPORT]\nagent_id: {{agent}}\ntimestamp: 2026-01-11T12:00:00Z\nstatus: " +

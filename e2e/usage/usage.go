@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory gives the bytes of a process that are in memory, the pages of its program that are in use included.
+// Memory returns the bytes of a process that are in memory, the pages of its program that are in use included.
 func Memory(pid int) (int64, error) {
 	kib, err := field(fmt.Sprintf("/proc/%d/status", pid), "VmRSS:")
 	return kib << 10, err

@@ -80,7 +80,7 @@ func newAgent(scenario examples.Scenario, opts options, cwd string, env []string
 	return a
 }
 
-// getenv gives the last value of a variable in the environment.
+// getenv returns the last value of a variable in the environment.
 func (a *agent) getenv(name string) string {
 	for _, kv := range slices.Backward(a.env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {

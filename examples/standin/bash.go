@@ -125,7 +125,7 @@ func bashData(stdout string) doc {
 	return doc{"stdout": stdout, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false}
 }
 
-// text gives the command's output, bounded.
+// text returns the command's output, bounded.
 func (t *task) text() (string, error) {
 	data, err := io.ReadAll(io.NewSectionReader(t.output, 0, maxOutput+1))
 	if err != nil {

@@ -15,7 +15,7 @@ type call struct {
 	changed  bool // a person has permitted another content of the file than the model's
 }
 
-// text gives a member of the input that is a text.
+// text returns a member of the input that is a text.
 func (c call) text(name string) string {
 	s, _ := c.input[name].(string)
 	return s

@@ -54,7 +54,7 @@ func (c *conversation) compacts(d doc) {
 	}
 }
 
-// askCompactHooks gives what the hooks have to say to a conversation that was compacted.
+// askCompactHooks returns what the hooks have to say to a conversation that was compacted.
 func (c *conversation) askCompactHooks() (said []string, err error) {
 	input := doc{
 		"session_id": c.opts.session, "transcript_path": c.transcript.path, "cwd": c.cwd,

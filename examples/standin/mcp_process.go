@@ -209,7 +209,7 @@ func (r *request) action() any {
 	return r.reply.Response.Response
 }
 
-// propertyOrder gives the names of a form's fields in the order in which they stand.
+// propertyOrder returns the names of a form's fields in the order in which they stand.
 func propertyOrder(schema json.RawMessage) []string {
 	var form struct{ Properties json.RawMessage }
 	names := []string{}

@@ -41,7 +41,7 @@ func projects(getenv func(string) string) string {
 // munged is the name of a folder as part of a path.
 func munged(folder string) string { return notAlphanumeric().ReplaceAllString(folder, "-") }
 
-// findTranscript gives the path of a session's transcript, from whatever folder it was; "" if there is none.
+// findTranscript returns the path of a session's transcript, from whatever folder it was; "" if there is none.
 func findTranscript(projects, session string) string {
 	if uuid.Validate(session) != nil {
 		return ""

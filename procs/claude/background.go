@@ -119,7 +119,7 @@ func (b *background) add(t task) {
 
 func (b *background) drop(which func(task) bool) { b.tasks = slices.DeleteFunc(b.tasks, which) }
 
-// list gives the tasks; nil if there are none.
+// list returns the tasks; nil if there are none.
 func (b *background) list() (tasks []procs.Task) {
 	for _, t := range b.tasks {
 		tasks = append(tasks, procs.Task{ID: t.id, Name: t.name, Subagent: t.subagent})

@@ -62,7 +62,7 @@ func (s launch) checked(hook json.RawMessage, asks bool) (answer map[string]any,
 	return map[string]any{"hookSpecificOutput": said}, refused
 }
 
-// briefed gives the input of a call that starts a subagent with the briefing before its prompt, nil for any other.
+// briefed returns the input of a call that starts a subagent with the briefing before its prompt, nil for any other.
 func (s launch) briefed(tool string, input json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	var prompt string

@@ -56,7 +56,7 @@ type decoder struct {
 	begun       bool      // a line of the protocol was read
 }
 
-// decode gives the messages that one line holds, most often one or none, and whether the line was JSON. What it gives
+// decode returns the messages that one line holds, most often one or none, and whether the line was JSON. What it gives
 // shares no memory with data.
 func (d *decoder) decode(data []byte) (messages []procs.Message, isJSON bool) {
 	data = bytes.TrimSpace(data)
@@ -117,7 +117,8 @@ func (d *decoder) refused(l *line, why string) []procs.Message {
 	return nil
 }
 
-// hookRefused gives what a hook has refused what was said with, "" for any other line. 2.1.200 tells it in words alone.
+// hookRefused returns what a hook has refused what was said with, "" for any other line. 2.1.200 tells it in words
+// alone.
 func (l *line) hookRefused() string {
 	if l.Type != "system" || l.Subtype != "informational" || !l.Prevents {
 		return ""

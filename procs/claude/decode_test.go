@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// captures gives what the child said in each recorded conversation; lines after "STDIN> " are ours.
+// captures returns what the child said in each recorded conversation; lines after "STDIN> " are ours.
 func captures(t testing.TB) map[string][]string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/captures/*.*json*")
@@ -39,7 +39,7 @@ func captures(t testing.TB) map[string][]string {
 	return all
 }
 
-// written gives a message as its golden file has it.
+// written returns a message as its golden file has it.
 func written(m procs.Message) string {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestALineMeansWhatItSays(t *testing.T) {
 	}
 }
 
-// backgroundOf gives the lists that a conversation tells, in order.
+// backgroundOf returns the lists that a conversation tells, in order.
 func backgroundOf(lines ...string) (lists []any) {
 	var d decoder
 	for _, line := range lines {

@@ -75,7 +75,7 @@ func (d *decoder) elicits(id string, r *controlRequest) procs.Message {
 		Elicits: true}
 }
 
-// withheld gives the beginning of what is not handed over.
+// withheld returns the beginning of what is not handed over.
 func withheld(asked Elicitation, why string, whole []byte) json.RawMessage {
 	hash := ""
 	if len(whole) > 0 {
@@ -104,7 +104,7 @@ func (s *serverCalls) end(toolUse string) {
 	*s = slices.DeleteFunc(*s, func(b stream.Block) bool { return b.ID == toolUse })
 }
 
-// last gives the newest call of a tool whose name begins so, "" if there is none.
+// last returns the newest call of a tool whose name begins so, "" if there is none.
 func (s *serverCalls) last(prefix string) string {
 	for _, b := range slices.Backward(*s) {
 		if strings.HasPrefix(b.Name, prefix) {

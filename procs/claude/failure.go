@@ -162,7 +162,7 @@ func reset(r procs.Result) string {
 
 func firstLine(text string) string { return procs.CutLine(strings.TrimSpace(text)) }
 
-// lastWords gives the last line of what was printed, without what only a terminal understands, to end a reason with.
+// lastWords returns the last line of what was printed, without what only a terminal understands, to end a reason with.
 func lastWords(printed string) string {
 	lines := strings.FieldsFunc(printed, func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range slices.Backward(lines) { // a sequence without end takes one line, not all

@@ -17,7 +17,7 @@ import (
 // envClaude names the program to run when no flag does.
 const envClaude = "CLAUDE_SUPERVISE_CLAUDE"
 
-// Find gives the absolute path of the program to run: explicit if it is not "", else what $CLAUDE_SUPERVISE_CLAUDE
+// Find returns the absolute path of the program to run: explicit if it is not "", else what $CLAUDE_SUPERVISE_CLAUDE
 // names, else claude. A name without a slash is looked up in $PATH, of which only absolute folders count. env is as
 // in Spec. Its errors are StartErrors.
 func Find(explicit string, env []string) (string, error) {

@@ -18,7 +18,7 @@ type permissionDecision struct {
 	Source   string `json:"source"`
 }
 
-// byHook gives what a hook has decided about the call of a result; nil if none has.
+// byHook returns what a hook has decided about the call of a result; nil if none has.
 func (d permissionDecision) byHook(result stream.Block, answers givenAnswers) *procs.HookDecision {
 	if d.Source != "hook" {
 		return nil
@@ -49,8 +49,8 @@ func (g *givenAnswers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// HookDecidedIn gives what a hook of the person's own has decided about a call, as the conversation has it; nil if none
-// has. A subagent's call is looked for in the subagents' transcripts too.
+// HookDecidedIn returns what a hook of the person's own has decided about a call, as the conversation has it; nil if
+// none has. A subagent's call is looked for in the subagents' transcripts too.
 func HookDecidedIn(transcript, toolUse string) (by *procs.HookDecision, err error) {
 	err = eachResult(transcript, toolUse, func(l *line, result stream.Block) bool {
 		by = l.Decision.byHook(result, l.ResultInFile)

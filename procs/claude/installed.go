@@ -14,7 +14,7 @@ const (
 	maxManifest = 1 << 20                     // bytes of a package.json that are read
 )
 
-// InstalledRelease gives the release of the program at path from where it lies, links resolved, and runs nothing: the
+// InstalledRelease returns the release of the program at path from where it lies, links resolved, and runs nothing: the
 // version of the npm package that it is part of, or its own name where it is versions/X.Y.Z, as the native installer
 // has it. It gives "" for what lies elsewhere, a script around the program for one. It blocks for the disk alone.
 func InstalledRelease(path string) string {
@@ -32,7 +32,7 @@ func InstalledRelease(path string) string {
 	return packageVersion(filepath.Dir(dir)) // the program is in bin/
 }
 
-// packageVersion gives the version of Claude Code's package in a folder, "" if it is another's or none.
+// packageVersion returns the version of Claude Code's package in a folder, "" if it is another's or none.
 func packageVersion(dir string) string {
 	path := filepath.Join(dir, "package.json")
 	// what is none may not be opened: a pipe would hold us

@@ -74,7 +74,7 @@ func inWords(words string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// nextDaily gives the first moment with a time of day that has not passed for long.
+// nextDaily returns the first moment with a time of day that has not passed for long.
 func nextDaily(clock, now time.Time) time.Time {
 	for days := -1; ; days++ {
 		at := time.Date(now.Year(), now.Month(), now.Day()+days, clock.Hour(), clock.Minute(), 0, 0, now.Location())
@@ -84,7 +84,7 @@ func nextDaily(clock, now time.Time) time.Time {
 	}
 }
 
-// nearestYear gives the moment of a day and a time that is nearest: those of another year are said with it.
+// nearestYear returns the moment of a day and a time that is nearest: those of another year are said with it.
 func nearestYear(day, now time.Time) (nearest time.Time) {
 	for year := now.Year() - 1; year <= now.Year()+1; year++ {
 		at := time.Date(year, day.Month(), day.Day(), day.Hour(), day.Minute(), 0, 0, now.Location())

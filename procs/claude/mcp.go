@@ -117,7 +117,7 @@ func (s *toolServer) accept(m mcpMessage) error {
 	return nil
 }
 
-// result gives what answers a request other than a call.
+// result returns what answers a request other than a call.
 func (s *toolServer) result(req rpcRequest) (any, error) {
 	switch req.Method {
 	case "initialize":

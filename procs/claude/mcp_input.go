@@ -39,8 +39,8 @@ func newInput(schema json.RawMessage) (*input, error) {
 	return &input{resolved}, nil
 }
 
-// check gives an input that fits: an object, {} if there was none. Else the error tells the model which member does not
-// fit, and what is expected of it.
+// check returns an input that fits: an object, {} if there was none. Else the error tells the model which member does
+// not fit, and what is expected of it.
 func (in *input) check(given json.RawMessage) (json.RawMessage, error) {
 	if len(given) == 0 || bytes.Equal(given, []byte("null")) {
 		given = json.RawMessage("{}")

@@ -73,7 +73,7 @@ func (r *run) waits(id string, how answering) {
 	noError(r.t, r.dialogue.waiting.add(request{id: id, how: how}))
 }
 
-// next gives the next message of a type and skips others.
+// next returns the next message of a type and skips others.
 func next[M procs.Message](r *run) M {
 	r.t.Helper()
 	for {
@@ -91,7 +91,7 @@ func next[M procs.Message](r *run) M {
 	}
 }
 
-// rest gives all messages up to and with Exit.
+// rest returns all messages up to and with Exit.
 func (r *run) rest() (all []procs.Message) {
 	r.t.Helper()
 	for {

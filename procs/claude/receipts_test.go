@@ -8,7 +8,7 @@ import (
 	"claude-supervise/procs"
 )
 
-// receiptsOf gives the receipts that a conversation makes, each as "uuid state".
+// receiptsOf returns the receipts that a conversation makes, each as "uuid state".
 func receiptsOf(t *testing.T, lines ...string) (all []string) {
 	t.Helper()
 	var d decoder

@@ -56,7 +56,7 @@ func newRelease(version string) Release {
 		TotalsGoOn: true, Elicits: true, HookAsks: true}
 }
 
-// ReleaseOf gives what the release with this version can. A version that is none is taken for the oldest.
+// ReleaseOf returns what the release with this version can. A version that is none is taken for the oldest.
 func ReleaseOf(v string) Release {
 	r := measured[0]
 	for _, m := range slices.Backward(measured) {
@@ -125,7 +125,7 @@ type Channel struct {
 	How  string // what that means, in one line for people
 }
 
-// Channels gives all channels and whether the release has each.
+// Channels returns all channels and whether the release has each.
 func (r Release) Channels() []Channel {
 	either := func(name string, has bool, with, without string) Channel {
 		if has {

@@ -50,8 +50,8 @@ var (
 	anyValue   = procs.Lazily(`^[^-\s].*$`)
 )
 
-// HarmlessFlags gives those flags that let an agent do no more than it may without them, as a launch can take them from
-// whoever it is, and the others with their values. What no list of ours knows is not harmless.
+// HarmlessFlags returns those flags that let an agent do no more than it may without them, as a launch can take them
+// from whoever it is, and the others with their values. What no list of ours knows is not harmless.
 func HarmlessFlags(flags []string) (kept, dropped []string) {
 	for _, flag := range grouped(flags) {
 		name, _, _ := strings.Cut(flag[0], "=")
@@ -75,12 +75,12 @@ func HarmlessFlags(flags []string) (kept, dropped []string) {
 	return kept, dropped
 }
 
-// ReplaceFlags gives the flags with others added, which stand in place of those of the same names.
+// ReplaceFlags returns the flags with others added, which stand in place of those of the same names.
 func ReplaceFlags(flags, others []string) []string {
 	return append(WithoutFlags(flags, others), others...)
 }
 
-// WithoutFlags gives flags without those that have the names of others.
+// WithoutFlags returns flags without those that have the names of others.
 func WithoutFlags(flags, others []string) []string {
 	given := map[string]bool{}
 	for _, flag := range grouped(others) {
@@ -96,7 +96,7 @@ func WithoutFlags(flags, others []string) []string {
 	return kept
 }
 
-// grouped gives flags each with the words that follow it.
+// grouped returns flags each with the words that follow it.
 func grouped(flags []string) [][]string {
 	var all [][]string
 	for _, word := range flags {

@@ -32,7 +32,7 @@ func (s spending) plus(t spending) spending {
 		s.cacheRead + t.cacheRead, s.cacheCreation + t.cacheCreation}
 }
 
-// since gives what has come to an earlier total. A total that began anew has nothing of the earlier.
+// since returns what has come to an earlier total. A total that began anew has nothing of the earlier.
 func (s spending) since(earlier spending) spending {
 	return spending{max(s.cost-earlier.cost, 0), max(s.input-earlier.input, 0), max(s.output-earlier.output, 0),
 		max(s.cacheRead-earlier.cacheRead, 0), max(s.cacheCreation-earlier.cacheCreation, 0)}
@@ -88,7 +88,7 @@ func (b *ledger) line(l *line) (procs.Usage, bool) {
 	}, spentBy(u) != spending{}
 }
 
-// result gives what has been spent since the last one.
+// result returns what has been spent since the last one.
 func (b *ledger) result(l *line) spending {
 	total := l.ModelUsage.sum()
 	total.cost = l.TotalCostUSD

@@ -13,7 +13,7 @@ import (
 	"claude-supervise/procs/stream"
 )
 
-// recorded gives what one process said in a recorded conversation, and what it had spent beyond its last result.
+// recorded returns what one process said in a recorded conversation, and what it had spent beyond its last result.
 func recorded(t *testing.T, name string, s procs.Spec) (said []procs.Message, cut spending) {
 	t.Helper()
 	lines, ok := captures(t)[filepath.Join("testdata/captures", name+".ndjson")]

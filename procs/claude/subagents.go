@@ -215,7 +215,7 @@ func (s *subagents) forget(which func(*subagent) bool) {
 	})
 }
 
-// startedBy gives the subagent that a call started, nil if none is known.
+// startedBy returns the subagent that a call started, nil if none is known.
 func (s *subagents) startedBy(toolUse string) *subagent {
 	return s.by(func(a *subagent) bool { return toolUse != "" && a.ToolUse == toolUse })
 }
@@ -250,7 +250,7 @@ func (s *subagents) caller(toolUse, id, tool string) procs.Subagent {
 	return procs.Subagent{ID: id, ToolUse: parent, Depth: 1}
 }
 
-// withStarters gives a subagent with those that started it, so many levels up.
+// withStarters returns a subagent with those that started it, so many levels up.
 func (s *subagents) withStarters(a *subagent, levels int) procs.Subagent {
 	found := a.Subagent
 	if by := s.startedBy(a.starter); by != nil && levels > 1 {
@@ -259,8 +259,8 @@ func (s *subagents) withStarters(a *subagent, levels int) procs.Subagent {
 	return found
 }
 
-// hiddenCaller gives who makes a call that has no line yet: the subagent that was said to call the tool, else the only
-// one.
+// hiddenCaller returns who makes a call that has no line yet: the subagent that was said to call the tool, else the
+// only one.
 func (s *subagents) hiddenCaller(toolUse, tool string) *subagent {
 	call := unshown{toolUse: toolUse, tool: procs.Cut(tool, procs.MaxShown)}
 	call.by = s.by(func(a *subagent) bool { return call.tool != "" && a.calling == call.tool })

@@ -63,7 +63,7 @@ func permissionOf(toolUse, agent string) string {
 		toolUse, agent)
 }
 
-// callers gives who makes each call and asks for each permission in the lines.
+// callers returns who makes each call and asks for each permission in the lines.
 func callers(d *decoder, lines ...string) (all []procs.Subagent) {
 	for _, line := range lines {
 		messages, _ := d.decode([]byte(line))

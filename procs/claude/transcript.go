@@ -19,7 +19,7 @@ import (
 	"claude-supervise/procs/stream"
 )
 
-// Transcript gives the path of a conversation's transcript: projects/*/SESSION.jsonl in $CLAUDE_CONFIG_DIR, else in
+// Transcript returns the path of a conversation's transcript: projects/*/SESSION.jsonl in $CLAUDE_CONFIG_DIR, else in
 // ~/.claude. If several folders have one, it is the one written last. env is as in Spec. The error is fs.ErrNotExist
 // if there is none: the conversation was never begun, or was ended within its first 100 ms.
 func Transcript(env []string, sessionID string) (path string, err error) {
@@ -61,7 +61,7 @@ func (l *line) receives(uuid string) bool {
 		l.Type == "attachment" && l.Attachment.Type == "queued_command" && l.Attachment.SourceUUID == uuid
 }
 
-// AnsweredIn gives the result of a call as the conversation has it, if it has one that came of a person's answer: a
+// AnsweredIn returns the result of a call as the conversation has it, if it has one that came of a person's answer: a
 // result that the CLI wrote in the place of one, because the process ended or the turn was interrupted, is none. A
 // subagent's call is looked for in the subagents' transcripts too. A refusal that also ended the turn cannot be told
 // from an interrupt, and is not found.
@@ -100,7 +100,7 @@ func eachResult(transcript, toolUse string, visit func(*line, stream.Block) bool
 	return nil
 }
 
-// subagentsOf gives the transcripts of the conversation's subagents: SESSION/subagents/agent-*.jsonl beside its own.
+// subagentsOf returns the transcripts of the conversation's subagents: SESSION/subagents/agent-*.jsonl beside its own.
 func subagentsOf(transcript string) (paths []string, err error) {
 	folder := filepath.Join(strings.TrimSuffix(transcript, ".jsonl"), "subagents")
 	entries, err := os.ReadDir(folder)
@@ -167,9 +167,9 @@ func scanLines(path string, visit func([]byte) bool) error {
 	}
 }
 
-// TranscriptEnd gives where what belongs to the turns that had begun ends in a transcript, whose first size bytes were
-// there when the last of them had ended: the CLI writes up to 100 ms late, and what it writes of a turn that it has
-// begun since is led by a prompt. A line that is not whole does not count.
+// TranscriptEnd returns where what belongs to the turns that had begun ends in a transcript, whose first size bytes
+// were there when the last of them had ended: the CLI writes up to 100 ms late, and what it writes of a turn that it
+// has begun since is led by a prompt. A line that is not whole does not count.
 func TranscriptEnd(path string, size int64) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -206,7 +206,7 @@ func TranscriptEnd(path string, size int64) (int64, error) {
 	}
 }
 
-// lineEnd gives the end of the last whole line in the first size bytes of a file.
+// lineEnd returns the end of the last whole line in the first size bytes of a file.
 func lineEnd(f *os.File, size int64) (int64, error) {
 	const step = 64 << 10
 	for at := size; at > 0; {

@@ -22,7 +22,7 @@ var notInProject = procs.Lazily(`[^0-9A-Za-z]`)
 // maxProject is how long the CLI lets such a name become before it cuts it and adds a hash, in bytes.
 const maxProject = 200
 
-// NewTranscript gives the path at which the CLI would find the transcript of a conversation that is moved here: where
+// NewTranscript returns the path at which the CLI would find the transcript of a conversation that is moved here: where
 // it is already, else in the folder of the directory in which it will go on. env is as in Spec.
 func NewTranscript(env []string, sessionID, dir string) (path string, err error) {
 	path, err = Transcript(env, sessionID)
@@ -48,8 +48,8 @@ func projects(env []string) string {
 	return filepath.Join(home, "projects")
 }
 
-// TranscriptCompanion gives the folder that the CLI keeps beside a transcript. It need not be there. The error says why
-// the path cannot be that of a transcript.
+// TranscriptCompanion returns the folder that the CLI keeps beside a transcript. It need not be there. The error says
+// why the path cannot be that of a transcript.
 func TranscriptCompanion(transcript string) (string, error) {
 	session, ok := strings.CutSuffix(filepath.Base(transcript), ".jsonl")
 	if err := uuid.Validate(session); !ok || err != nil {

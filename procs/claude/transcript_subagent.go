@@ -9,7 +9,7 @@ import (
 	"claude-supervise/procs"
 )
 
-// SubagentSaid gives what the subagent that made the call toolUse had said and done, as its transcript has it: its
+// SubagentSaid returns what the subagent that made the call toolUse had said and done, as its transcript has it: its
 // Text, ToolUse and ToolResult; and who it is, as far as is kept beside its transcript. The zero Subagent: no subagent
 // of the conversation has made the call.
 func SubagentSaid(transcript, toolUse string, each func(procs.Message)) (procs.Subagent, error) {
@@ -55,7 +55,7 @@ func SubagentKept(transcript, id string) (bool, error) {
 	return slices.ContainsFunc(subagents, func(path string) bool { return subagentAt(path).ID == id }), err
 }
 
-// subagentAt gives whose transcript this is. Releases before 2.1.200 keep no more of it than the id in its name.
+// subagentAt returns whose transcript this is. Releases before 2.1.200 keep no more of it than the id in its name.
 func subagentAt(path string) procs.Subagent {
 	path = strings.TrimSuffix(path, ".jsonl")
 	known := procs.Subagent{ID: strings.TrimPrefix(filepath.Base(path), "agent-")}

@@ -34,7 +34,7 @@ func (t *turn) end() {
 	}
 }
 
-// over gives a channel that is closed once no turn is under way.
+// over returns a channel that is closed once no turn is under way.
 func (t *turn) over() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -116,7 +116,7 @@ func (w *waiting) withdraw(id string) (gone string) {
 	return id
 }
 
-// take gives the newest request of which is true, and forgets it.
+// take returns the newest request of which is true, and forgets it.
 func (w *waiting) take(which func(request) bool) (r request, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -81,7 +81,7 @@ func mcpRequest(request, message string) any {
 		"subtype": "mcp_message", "server_name": serverName, "message": json.RawMessage(message)}}
 }
 
-// read gives the next line on stdin, without what all have.
+// read returns the next line on stdin, without what all have.
 func (w *wire) read() string {
 	w.t.Helper()
 	line, _, err := w.stdin.Next()
@@ -91,7 +91,7 @@ func (w *wire) read() string {
 	return strings.TrimSuffix(text, `,"type":"control_response"}`)
 }
 
-// next gives the next message.
+// next returns the next message.
 func (w *wire) next() procs.Message {
 	w.t.Helper()
 	select {

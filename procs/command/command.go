@@ -79,7 +79,7 @@ func placesPrompt(s procs.Spec) bool {
 	return slices.ContainsFunc(s.Command[1:], func(arg string) bool { return strings.Contains(arg, placeholder) })
 }
 
-// find gives the absolute path of the command's program: as seen from its folder, else in the $PATH that it
+// find returns the absolute path of the command's program: as seen from its folder, else in the $PATH that it
 // gets, of which only absolute folders count.
 func find(s procs.Spec) (string, error) {
 	name := s.Command[0]
@@ -101,7 +101,7 @@ func find(s procs.Spec) (string, error) {
 		Reason: "it is not in $PATH; install it, or give its path"}
 }
 
-// args gives the command's arguments with the prompt in its places. Each stays one argument whatever the prompt
+// args returns the command's arguments with the prompt in its places. Each stays one argument whatever the prompt
 // is.
 func args(s procs.Spec) ([]string, error) {
 	args := make([]string, len(s.Command)-1)

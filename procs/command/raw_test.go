@@ -40,7 +40,7 @@ func (p *printer) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// pieces gives the texts in which parts are handed over.
+// pieces returns the texts in which parts are handed over.
 func pieces(parts ...string) (texts []string) {
 	p := &printer{parts: parts}
 	readRaw(p, &p.until, func(text string) { texts = append(texts, text) })

@@ -192,7 +192,8 @@ func (c Client) Supervised(ctx context.Context, run string) bool {
 // for its lock.
 func (c Client) goesOn(r supervisor.Run) bool { return r.Left == "" && c.Dirs.Owned(r.ID) }
 
-// Target gives the run that an id names, and the agent if it names one; ended tells that there is nothing left to stop.
+// Target returns the run that an id names, and the agent if it names one; ended tells that there is nothing left to
+// stop.
 func (c Client) Target(ctx context.Context, id string) (run, agent string, ended bool, err error) {
 	if run, agent, err = view.RunNamed(ctx, c.Store, id); err != nil {
 		return "", "", false, err

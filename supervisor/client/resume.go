@@ -26,7 +26,7 @@ type ResumePlan struct {
 	Where      *claude.Whereabouts    // with which variables it was started; nil: not known
 }
 
-// Resumables gives the runs that nobody supervises and that resume would get further, oldest first: not those that
+// Resumables returns the runs that nobody supervises and that resume would get further, oldest first: not those that
 // would be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was
 // given; "" leaves it to each run.
 func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (all []ResumePlan, waiting []string,
@@ -55,12 +55,13 @@ func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (a
 	return all, waiting, nil
 }
 
-// Typed gives when the command that this process carries out was typed, however long a busy machine took to come to it.
+// Typed returns when the command that this process carries out was typed, however long a busy machine took to come to
+// it.
 func Typed() time.Time { return procs.Began() }
 
-// Resumable gives the run that an id names, if a supervisor can take it over; the error says why not otherwise, and is
-// a NothingLeftError where the run has ended. typed is when resume was: what ends later, under another supervisor, is
-// not revived unasked.
+// Resumable returns the run that an id names, if a supervisor can take it over; the error says why not otherwise, and
+// is a NothingLeftError where the run has ended. typed is when resume was: what ends later, under another supervisor,
+// is not revived unasked.
 func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (ResumePlan, error) {
 	s, err := c.takeable(ctx, id)
 	if err != nil {
@@ -78,7 +79,7 @@ func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resu
 	return plan, err
 }
 
-// takeable gives the run that an id names, if a supervisor can take it over.
+// takeable returns the run that an id names, if a supervisor can take it over.
 func (c Client) takeable(ctx context.Context, id string) (supervisor.State, error) {
 	run, _, _, err := c.Target(ctx, id)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // ErrNoAgent means that there is no claude to start, or that what was named is none.
 var ErrNoAgent = errors.New("the agent cannot be started")
 
-// FindClaude gives the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one
+// FindClaude returns the absolute path of the claude to run: the one given, else $CLAUDE_SUPERVISE_CLAUDE, else the one
 // on PATH. The error is ErrNoAgent.
 func FindClaude(given string, env []string) (string, error) {
 	path, err := claude.Find(given, env)
@@ -30,7 +30,7 @@ func FindClaude(given string, env []string) (string, error) {
 	return path, nil
 }
 
-// FindProgram gives the absolute path of a program of ours that lies in a folder, else in one of the absolute folders
+// FindProgram returns the absolute path of a program of ours that lies in a folder, else in one of the absolute folders
 // of $PATH; "" where it lies in none. A folder that depends on where the caller stands is not searched: a repository
 // may have such a program.
 func FindProgram(name, folder string, env []string) string {

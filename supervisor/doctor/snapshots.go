@@ -26,8 +26,8 @@ const folderPatience = 10 * time.Second
 // rest on another one.
 const probeSize = 16 << 10
 
-// snapshots gives a finding for each folder below which the snapshots of runs are put that have not ended. It writes a
-// file there, and removes it. An error says that the runs cannot be read, which others say.
+// snapshots returns a finding for each folder below which the snapshots of runs are put that have not ended. It writes
+// a file there, and removes it. An error says that the runs cannot be read, which others say.
 func snapshots(ctx context.Context, dirs checkpoints.Dirs) ([]Finding, error) {
 	store, err := checkpoints.OpenReadOnly(dirs)
 	if err != nil {

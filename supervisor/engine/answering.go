@@ -25,7 +25,7 @@ type answering struct {
 	hangs <-chan struct{} // closed when the read that hangs comes back; nil: none does
 }
 
-// read gives what do gives, or errDiskHangs.
+// read returns what do gives, or errDiskHangs.
 func read[T any](a *answering, do func() (T, error)) (T, error) {
 	var none T
 	a.mu.Lock()

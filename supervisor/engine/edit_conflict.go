@@ -32,7 +32,7 @@ type editor struct {
 // An editConflict is a file, and two agents in the order of their ids that edit it.
 type editConflict struct{ path, first, second string }
 
-// editedFile gives the file that a call edits, as it was named; "" if it edits none.
+// editedFile returns the file that a call edits, as it was named; "" if it edits none.
 func editedFile(m procs.ToolUse) string {
 	if rules.FileTool(m.Name) != "Edit" {
 		return ""

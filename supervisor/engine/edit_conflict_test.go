@@ -14,7 +14,7 @@ import (
 	"claude-supervise/supervisor/internal/gittest"
 )
 
-// located gives a path as its links lead.
+// located returns a path as its links lead.
 func located(path, cwd string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)

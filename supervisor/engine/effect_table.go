@@ -89,7 +89,7 @@ var effects = map[supervisor.EffectKind]kind{
 // An executor is one of Executors.
 type executor[B supervisor.Event] = func(context.Context, supervisor.State, supervisor.Effect) B
 
-// by gives an executor as a way to do an effect.
+// by returns an executor as a way to do an effect.
 func by[B supervisor.Event](
 	do func(*engine) executor[B],
 ) func(*engine, supervisor.Effect) func(context.Context) result {

@@ -225,7 +225,7 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-// notify gives a question's one notice.
+// notify returns a question's one notice.
 func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
 	q, tell := e.state.Questions[f.Question], e.command("of "+f.Question)
 	return func(ctx context.Context) result {

@@ -76,7 +76,7 @@ func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 	return nil
 }
 
-// asker gives the agent whose process has put a question file there; "" where that cannot be told.
+// asker returns the agent whose process has put a question file there; "" where that cannot be told.
 func (e *engine) asker(id string) string {
 	f, err := e.questionFile(id)
 	if err != nil || f.Ours() || !e.works() {
@@ -156,7 +156,7 @@ func (e *engine) tookAnother(b supervisor.FileGone, question string) bool {
 	return q.File.Drop != "" && (b.Answer == "" || b.Answer == ours) && e.lies(b.ID)
 }
 
-// scriptsOf gives the first question of each file in which a script of an agent waits for its answer.
+// scriptsOf returns the first question of each file in which a script of an agent waits for its answer.
 func (e *engine) scriptsOf(agent string) []*supervisor.Question {
 	return e.state.FindQuestions(func(q *supervisor.Question) bool {
 		return q.Agent == agent && q.Index == 0 && supervisor.WaitsForFile(q)
@@ -260,7 +260,7 @@ func (e *engine) othersAsk(agent string, f *filedrop.QuestionFile) bool {
 	})
 }
 
-// answers gives what a line of text answers to the question of a script; "" if it is no answer.
+// answers returns what a line of text answers to the question of a script; "" if it is no answer.
 func (e *engine) answers(found supervisor.FileFound, line string) string {
 	kind, qs := supervisor.ParseQuestions(found.Signal)
 	if line == "" || len(qs) != 1 {

@@ -135,7 +135,7 @@ func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan res
 	return result{cut: true, abandoned: true, why: context.Cause(ctx)}
 }
 
-// concluded gives the event of an effect that was cut short: its own, or what is concluded without it.
+// concluded returns the event of an effect that was cut short: its own, or what is concluded without it.
 func (e *engine) concluded(u *underway, r result) supervisor.Event {
 	switch {
 	case e.interrupted && (r.abandoned || !u.genuine):

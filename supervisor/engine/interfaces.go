@@ -24,7 +24,7 @@ type Store interface {
 	// lies in the inbox, and more lies there than the engine has taken.
 	Commit(ctx context.Context, c checkpoints.Change) error
 
-	// Inbox gives what other processes have left for a run, with numbers over after, oldest first.
+	// Inbox returns what other processes have left for a run, with numbers over after, oldest first.
 	Inbox(ctx context.Context, run string, after int64) ([]supervisor.InboxEntry, error)
 }
 
@@ -83,7 +83,7 @@ type FileDrop interface {
 	// TakeLying takes the answers that lie there already, before it is decided what their questions wait for.
 	TakeLying(ctx context.Context, all []*supervisor.Question)
 
-	// Loosen says whether the folders are looked at every second only, without the kernel (watches). It does not block.
+	// Loosen reports whether the folders are looked at every second only, without the kernel (watches). It does not block.
 	Loosen(loose bool)
 
 	// Run keeps the folders until ctx ends, and then looks at them for the last time.
@@ -99,13 +99,13 @@ type Waker interface {
 
 // Files are what the engine reads at once of what agents name. A read may hang: the disk is given a moment only.
 type Files interface {
-	// Look gives what a person is shown of a call.
+	// Look returns what a person is shown of a call.
 	Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView
 
 	// Stat reports, as an error, that nothing is at a path.
 	Stat(path string) error
 
-	// Locate gives a path as its links lead.
+	// Locate returns a path as its links lead.
 	Locate(path, cwd string) string
 
 	// Keep copies the checkpoint that an agent names into the run's folder, under a name of its own.

@@ -154,7 +154,7 @@ func TestTheHistoryOfEveryScenarioFoldsToItsRecords(t *testing.T) {
 	}
 }
 
-// asWritten gives a state as it is written down: a list that is empty and one that is not there are one.
+// asWritten returns a state as it is written down: a list that is empty and one that is not there are one.
 func asWritten(t *testing.T, s supervisor.State) any {
 	t.Helper()
 	return parseAny(t, text.JSON(s))

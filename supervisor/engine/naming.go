@@ -46,7 +46,7 @@ func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signal
 	return n
 }
 
-// preset gives a preset as the answer to a question, or says why it is none.
+// preset returns a preset as the answer to a question, or says why it is none.
 func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.QuestionKind, asked signals.Question,
 	rule string) (value, why string) {
 	q := supervisor.NewQuestion(kind, asked)
@@ -67,7 +67,7 @@ func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.Ques
 	return value, ""
 }
 
-// judge gives what a text answers to a question of an agent, or why it is no answer.
+// judge returns what a text answers to a question of an agent, or why it is no answer.
 func (e *engine) judge(q *supervisor.Question, typed string) (string, error) {
 	return questions.Judge(q, typed, questions.Place{Dir: e.state.Folder(q.Agent), Stat: func(path string) error {
 		_, err := read(&e.disk, func() (struct{}, error) { return struct{}{}, e.Files.Stat(path) })
@@ -119,7 +119,7 @@ func (e *engine) prepare(f supervisor.Effect) func(context.Context) result {
 	return func(ctx context.Context) result { return result{event: e.Prepare(ctx, s, f, b)} }
 }
 
-// preparedFor gives what an answer needs from outside before it is said, whatever is found on disk.
+// preparedFor returns what an answer needs from outside before it is said, whatever is found on disk.
 func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	b := supervisor.Prepared{Question: first.ID}
 	r := questions.Resolve(first)
@@ -133,7 +133,7 @@ func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	return b
 }
 
-// named gives a signal of an agent what its questions need.
+// named returns a signal of an agent what its questions need.
 func (e *engine) named(agent string, s signals.Signal, from *checkpoints.Subagent) supervisor.Named {
 	if s.Dialect == signals.Escalated && len(s.Questions) == 0 {
 		s = e.fromFile(s)
@@ -146,7 +146,7 @@ func (e *engine) named(agent string, s signals.Signal, from *checkpoints.Subagen
 	return supervisor.Named{Signal: s, Kept: kept, From: from, Naming: e.naming(agent, kind, qs, "")}
 }
 
-// fromFile gives an escalation (000) the questions of its file. One that cannot be read is a question all the same.
+// fromFile returns an escalation (000) the questions of its file. One that cannot be read is a question all the same.
 func (e *engine) fromFile(s signals.Signal) signals.Signal {
 	id := s.Field("question_id")
 	f, err := e.questionFile(id)

@@ -102,7 +102,7 @@ func TestAnAnswerThatAScriptTakesAsItsTurnEndsCounts(t *testing.T) {
 	}
 }
 
-// asked gives the only question that there is.
+// asked returns the only question that there is.
 func (d *testBench) asked() checkpoints.Question {
 	d.t.Helper()
 	qs, err := d.store.Questions(d.t.Context(), checkpoints.QuestionFilter{})

@@ -107,7 +107,7 @@ var budgetRules = []rule{
 	{"what a request has used is counted once", useIsCounted},
 }
 
-// withinScope gives an agent and all below it.
+// withinScope returns an agent and all below it.
 func withinScope(s supervisor.State, scope *supervisor.Agent) []*supervisor.Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *supervisor.Agent) bool {
 		return a.ID != scope.ID && !s.Below(a, scope.ID)

@@ -104,7 +104,7 @@ func (d *simDisk) load() supervisor.State {
 	return s
 }
 
-// loaded gives the records through their written form.
+// loaded returns the records through their written form.
 func (d *simDisk) loaded() checkpoints.Loaded {
 	l := checkpoints.Loaded{
 		Run: *again(d, d.kept.Run), Agents: map[string]*supervisor.Agent{}, LastEvent: int64(len(d.events)),
@@ -127,7 +127,7 @@ func (d *simDisk) loaded() checkpoints.Loaded {
 	return l
 }
 
-// again gives a record as it is written and read, which is the same each time: no record is ever changed.
+// again returns a record as it is written and read, which is the same each time: no record is ever changed.
 func again[T any](d *simDisk, record *T) *T {
 	read, ok := d.read[record].(*T)
 	if !ok {
@@ -141,7 +141,7 @@ func again[T any](d *simDisk, record *T) *T {
 	return &c
 }
 
-// unread gives the notes that no supervisor has taken, with a Seq over after.
+// unread returns the notes that no supervisor has taken, with a Seq over after.
 func (d *simDisk) unread(after int64) []supervisor.InboxEntry {
 	after = max(after, d.kept.Taken)
 	for i, n := range d.inbox {
@@ -193,7 +193,7 @@ func (d *simDisk) leave(n supervisor.InboxEntry) {
 	d.inbox = append(d.inbox, n)
 }
 
-// questions gives the questions in a stable order.
+// questions returns the questions in a stable order.
 func (d *simDisk) questions(f func(*supervisor.Question) bool) []*supervisor.Question {
 	var qs []*supervisor.Question
 	for _, id := range slices.Sorted(maps.Keys(d.kept.Questions)) {

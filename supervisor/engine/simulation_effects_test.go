@@ -138,7 +138,7 @@ func (e *simEngine) executors() Executors {
 	}
 }
 
-// transcript gives the conversation that a launch was in; nil if it left none, as a command does.
+// transcript returns the conversation that a launch was in; nil if it left none, as a command does.
 func (e *simEngine) transcript(a *supervisor.Agent, l *supervisor.Launch) *talk {
 	if !e.real.state.Abilities().KeepsTranscript {
 		return nil

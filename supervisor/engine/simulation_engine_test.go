@@ -83,7 +83,7 @@ func (w *simulation) supervise(do func(context.Context, Supervisor) (supervisor.
 	w.settle()
 }
 
-// supervisor gives what the engine is built from.
+// supervisor returns what the engine is built from.
 func (e *simEngine) supervisor() Supervisor {
 	w := e.w
 	s := Supervisor{

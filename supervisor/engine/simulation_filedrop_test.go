@@ -89,7 +89,7 @@ func (d *simFolders) moves(e *simEngine, moves []move) []move {
 	return moves
 }
 
-// question gives the question that stands in a file, as it was saved last.
+// question returns the question that stands in a file, as it was saved last.
 func (d *simFolders) question(id string) *supervisor.Question {
 	for _, q := range d.w.disk.questions(func(*supervisor.Question) bool { return true }) {
 		if q.File != nil && q.File.ID == id || supervisor.Posted(q) && q.ID == id {
@@ -154,7 +154,7 @@ func (d simDrop) Answered(id string) bool {
 	return there
 }
 
-// Awaited gives the ids under which an answer to open questions may lie.
+// Awaited returns the ids under which an answer to open questions may lie.
 func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
 	for _, q := range open {
 		switch {
@@ -221,7 +221,7 @@ func (d simDrop) answer(id, answer string) (err error) {
 	return err
 }
 
-// Askers gives the agents whose scripts wait for their answer files.
+// Askers returns the agents whose scripts wait for their answer files.
 func (d simDrop) Askers(f *filedrop.QuestionFile) (found []supervisor.Asker, err error) {
 	defer d.w.enter()()
 	for _, p := range d.w.processes {

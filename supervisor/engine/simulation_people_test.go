@@ -315,7 +315,7 @@ var disturbances = []struct {
 	}},
 }
 
-// process gives a process that lives; nil if none does.
+// process returns a process that lives; nil if none does.
 func (w *simulation) process() *simProcess {
 	var living []*simProcess
 	for _, p := range w.processes {

@@ -45,7 +45,7 @@ func (t *truth) noticed(w *simulation, q *supervisor.Question, epoch int) {
 	w.must("a supervisor gives one notice of a question", t.notices[key] == 1, "%d of %s", t.notices[key], q.ID)
 }
 
-// word gives what an answer is known by; "" for those that say nothing of their own.
+// word returns what an answer is known by; "" for those that say nothing of their own.
 func word(n supervisor.InboxEntry) string {
 	if i := strings.IndexByte(n.Value, 'V'); i >= 0 && !n.Skip {
 		v, _, _ := strings.Cut(n.Value[i:], ".")
@@ -148,7 +148,7 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 	}
 }
 
-// wordOf gives the word by which a question is known.
+// wordOf returns the word by which a question is known.
 func wordOf(q *supervisor.Question) string {
 	if q.Kind == questions.AskPermission {
 		return wordIn(string(q.Tool.Input))
@@ -328,7 +328,7 @@ func (w *simulation) atEnd() {
 	}
 }
 
-// firstOf gives the number of the launch with which the agent's present conversation began.
+// firstOf returns the number of the launch with which the agent's present conversation began.
 func (w *simulation) firstOf(a *supervisor.Agent) int {
 	first := 1
 	for _, l := range w.disk.kept.Launches[a.ID] {

@@ -90,7 +90,7 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Happened) {
 	w.must("Step gives the same for the same", reflect.DeepEqual(one, two), "%T", e.Event)
 }
 
-// plan gives the plan, which is the same each time, and hangs on the records alone.
+// plan returns the plan, which is the same each time, and hangs on the records alone.
 func (e *simEngine) plan(s supervisor.State, undone []string) supervisor.Parts {
 	defer e.w.enter()()
 	parts := e.w.plan(s, undone)

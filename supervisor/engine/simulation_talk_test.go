@@ -49,7 +49,7 @@ func (t *talk) answered(toolUse string) bool {
 	return slices.ContainsFunc(t.entries, func(e talkEntry) bool { return e.call == toolUse && e.answered })
 }
 
-// decided gives what a hook has decided about a call: claude.HookDecidedIn.
+// decided returns what a hook has decided about a call: claude.HookDecidedIn.
 func (t *talk) decided(toolUse string) (by *procs.HookDecision) {
 	for _, e := range t.entries {
 		if r, ok := e.said.(procs.ToolResult); ok && r.ToolUse == toolUse && r.Hook != nil {

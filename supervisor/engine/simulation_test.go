@@ -160,7 +160,7 @@ func (f finding) smaller(t *testing.T, s subject) finding {
 	return f
 }
 
-// String gives the plot as the environment takes it: SEED, or SEED-NTH-NTH without some disturbances.
+// String returns the plot as the environment takes it: SEED, or SEED-NTH-NTH without some disturbances.
 func (p plot) String() string {
 	text := strconv.FormatUint(p.seed, 10)
 	for _, nth := range slices.Sorted(maps.Keys(p.dropped)) {

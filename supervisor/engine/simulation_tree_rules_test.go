@@ -107,7 +107,7 @@ func atWorkNow(s supervisor.State) int {
 	return n
 }
 
-// launchedIn gives the agents whose next process, or the folder for it, a step has begun.
+// launchedIn returns the agents whose next process, or the folder for it, a step has begun.
 func launchedIn(before, after supervisor.State) []*supervisor.Agent {
 	var as []*supervisor.Agent
 	for id, a := range after.Agents {
@@ -325,7 +325,7 @@ func withoutReasons(s supervisor.State) supervisor.State {
 	return withRecords(s, &run, agents, s.Launches)
 }
 
-// withRecords gives a state with others of its records, and nothing that was concluded from those before.
+// withRecords returns a state with others of its records, and nothing that was concluded from those before.
 func withRecords(s supervisor.State, run *supervisor.Run, agents map[string]*supervisor.Agent,
 	launches map[string][]*supervisor.Launch) supervisor.State {
 	return supervisor.State{Run: run, Config: s.Config, Agents: agents, Launches: launches, Questions: s.Questions,

@@ -77,7 +77,7 @@ func processName(agent string, launch int) string {
 	return fmt.Sprintf("process %d of %s", launch, agent)
 }
 
-// anAgent gives one of the run's agents.
+// anAgent returns one of the run's agents.
 func (w *simulation) anAgent() *supervisor.Agent {
 	as := w.disk.kept.AllAgents()
 	return as[w.rng.IntN(len(as))]
@@ -137,7 +137,7 @@ func (p *simProcess) delegates() {
 // endHeading begins what an agent reads of the end of a child.
 const endHeading = "## DELEGATED WORK ENDED\n\nAgent: "
 
-// endsIn gives the children whose ends a text tells.
+// endsIn returns the children whose ends a text tells.
 func endsIn(text string) []string {
 	var ids []string
 	for rest := text; ; {
@@ -162,7 +162,7 @@ func withoutEnds(text string) string {
 	}
 }
 
-// childrenEnded gives the children of whose ends a conversation knows.
+// childrenEnded returns the children of whose ends a conversation knows.
 func (t *talk) childrenEnded() []string {
 	var ids []string
 	for _, e := range t.entries {

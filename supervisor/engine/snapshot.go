@@ -111,7 +111,7 @@ func (e *engine) recheckLease() {
 	}
 }
 
-// leaseRead gives the event of what a lease has said.
+// leaseRead returns the event of what a lease has said.
 func leaseRead(err error) supervisor.LeaseRead {
 	var over *checkpoints.TakenOverError
 	switch {

@@ -36,7 +36,7 @@ type Supervisor struct {
 	// the open questions, oldest first, whenever a question changed, with the state that they are in
 	Open func(supervisor.State, []*supervisor.Question)
 
-	// Notify gives a question's one notice; it may be given again only after a crash. It may block for a few seconds,
+	// Notify returns a question's one notice; it may be given again only after a crash. It may block for a few seconds,
 	// while other questions wait for theirs.
 	Notify func(context.Context, *supervisor.Question)
 

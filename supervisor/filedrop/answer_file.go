@@ -83,8 +83,8 @@ func (d *Folders) Answered(id string) bool {
 	return err == nil
 }
 
-// ReadAnswer gives the answer in answers/ID.txt as Watch would tell it; fs.ErrNotExist where none lies, or none that is
-// whole.
+// ReadAnswer returns the answer in answers/ID.txt as Watch would tell it; fs.ErrNotExist where none lies, or none that
+// is whole.
 func (d *Folders) ReadAnswer(id string) (string, error) {
 	answer, err := d.readAnswer(id)
 	return answer, failed("read answer", id, err)

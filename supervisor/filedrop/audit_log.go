@@ -111,7 +111,7 @@ func (a *audit) add(line string, maybeThere bool) error {
 	return a.file.Sync()
 }
 
-// missing gives the lines that do not stand in the log yet.
+// missing returns the lines that do not stand in the log yet.
 func (a *audit) missing(lines []string) ([]string, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ type closedFile struct {
 	Path          string
 }
 
-// readClosed gives nil where nothing is.
+// readClosed returns nil where nothing is.
 func readClosed(path string) (*closedFile, error) {
 	text, _, err := readDropFile(path)
 	switch {

@@ -127,7 +127,7 @@ func (k *FileDrop) see(id, answer string) {
 	k.config.Log.Info().Str("question", id).Msg("an answer lies in the file of its script")
 }
 
-// Saw gives the answer that was seen in the file of a script last.
+// Saw returns the answer that was seen in the file of a script last.
 func (k *FileDrop) Saw(id string) (answer string, seen bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -180,7 +180,7 @@ func (k *FileDrop) watch(ctx context.Context) {
 	}
 }
 
-// Awaited gives the ids under which an answer to open questions may lie.
+// Awaited returns the ids under which an answer to open questions may lie.
 func (k *FileDrop) Awaited(open []*supervisor.Question) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -185,7 +185,7 @@ func fileIn(find func(folder string) (string, error), folder, id, suffix string)
 	return filepath.Join(path, id+suffix), nil
 }
 
-// readDropFile gives the file's description as well, as it was before the text was read: who sees the same one later
+// readDropFile returns the file's description as well, as it was before the text was read: who sees the same one later
 // has missed nothing.
 func readDropFile(path string) ([]byte, fs.FileInfo, error) {
 	folder, err := files.OpenFolder(filepath.Dir(path))

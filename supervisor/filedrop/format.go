@@ -132,7 +132,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 	return f
 }
 
-// rule gives what a question's type asks for, in the words of Validate ("Answer Validation"); "" where it has none.
+// rule returns what a question's type asks for, in the words of Validate ("Answer Validation"); "" where it has none.
 // Its members stay among the others, for those who read the file after us.
 func (m others) rule() string {
 	for _, name := range []string{"question_type", "type"} {

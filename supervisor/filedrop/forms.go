@@ -22,7 +22,7 @@ func answeredOf(q *supervisor.Question, answer string) Answered {
 	return a
 }
 
-// decided gives the answers that are decisions and leave no file: permissions, delegations, budgets, commands.
+// decided returns the answers that are decisions and leave no file: permissions, delegations, budgets, commands.
 func decided(q *supervisor.Question) bool {
 	return q.File == nil && !supervisor.Posted(q) && q.AnsweredAt != nil && q.State != checkpoints.QuestionOpen
 }

@@ -231,7 +231,7 @@ func (s *seenFile) read(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// tell gives what there is to tell of the file now, and when to look at it again; zero: when it changes.
+// tell returns what there is to tell of the file now, and when to look at it again; zero: when it changes.
 func (s *seenFile) tell(now time.Time) (event *Event, next time.Time) {
 	if s.err != nil {
 		return s.blame(now)

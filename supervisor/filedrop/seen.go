@@ -66,7 +66,7 @@ func (k *FileDrop) questionGone(ctx context.Context, q *supervisor.Question, eve
 	}
 }
 
-// named gives the question that a file's id names, and whether it is the only one of its file.
+// named returns the question that a file's id names, and whether it is the only one of its file.
 func (k *FileDrop) named(id string) (found *supervisor.Question, single bool) {
 	n := 0
 	for _, q := range k.questions() {
@@ -79,7 +79,7 @@ func (k *FileDrop) named(id string) (found *supervisor.Question, single bool) {
 	return found, n == 1
 }
 
-// groupIn gives the questions of the same signal.
+// groupIn returns the questions of the same signal.
 func groupIn(all []*supervisor.Question, of *supervisor.Question) (group []*supervisor.Question) {
 	for _, q := range all {
 		if q.Group == of.Group {
@@ -135,7 +135,7 @@ func (k *FileDrop) answered(ctx context.Context, q *supervisor.Question, single 
 	}
 }
 
-// judge gives what the text of an answer file answers.
+// judge returns what the text of an answer file answers.
 func (k *FileDrop) judge(ctx context.Context, q *supervisor.Question, text string) (string, error) {
 	at, err := k.config.Inbox.PlaceOf(ctx, q)
 	if err != nil {

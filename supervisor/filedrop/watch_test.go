@@ -44,7 +44,7 @@ func watchFileDrop(t testing.TB, d *Folders) *watchedDrop {
 // next waits for the next event.
 func (w *watchedDrop) next() Event { return <-w.events }
 
-// told gives what was told so far.
+// told returns what was told so far.
 func (w *watchedDrop) told() (events []Event) {
 	w.t.Helper()
 	for {

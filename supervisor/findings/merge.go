@@ -140,7 +140,7 @@ func (k merging) open() (*os.Root, error) {
 	return os.OpenRoot(k.dir)
 }
 
-// files gives the names of the files of findings, without their suffix and sorted.
+// files returns the names of the files of findings, without their suffix and sorted.
 func (k merging) files(root *os.Root) ([]string, error) {
 	folder, err := root.Open(".")
 	if err != nil {

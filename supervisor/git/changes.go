@@ -105,7 +105,7 @@ func (s *Shadow) TakeOver(ctx context.Context) (head string, err error) {
 	return head, err
 }
 
-// Uncommitted gives what is not committed, as entries of `git status --porcelain=v1 -z`. Submodules are not looked
+// Uncommitted returns what is not committed, as entries of `git status --porcelain=v1 -z`. Submodules are not looked
 // into.
 func (s *Shadow) Uncommitted(ctx context.Context, where ...string) ([]string, error) {
 	return s.some(ctx,

@@ -147,7 +147,7 @@ const maxHooks = 200
 // HasGitAbove reports whether a folder is in the work tree of a repository, as TopAbove finds it.
 func HasGitAbove(folder string) bool { return TopAbove(folder) != "" }
 
-// TopAbove gives the folder, or the nearest of those that it is in, that has a .git, "" if none has. Links to the
+// TopAbove returns the folder, or the nearest of those that it is in, that has a .git, "" if none has. Links to the
 // folder are followed, as git does. Anybody can put a .git into /tmp: one that is empty is none, and one above the
 // folder must be of this user, of root, or of whoever owns the folder.
 func TopAbove(folder string) string {
@@ -168,7 +168,7 @@ func TopAbove(folder string) string {
 	}
 }
 
-// ownerOf gives the user whom a path belongs to, -1 if it is not there.
+// ownerOf returns the user whom a path belongs to, -1 if it is not there.
 func ownerOf(path string) int {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Shadow) build(ctx context.Context, scratch string) error {
 	return err
 }
 
-// Settings gives a small file of the repository's or the person's, "" if there is none that can be read.
+// Settings returns a small file of the repository's or the person's, "" if there is none that can be read.
 func Settings(path string) string {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // whatever the configuration names must not hold us
 	if err != nil {
@@ -232,7 +232,7 @@ func Settings(path string) string {
 	return string(text)
 }
 
-// personsIgnores gives what the person's own configuration lets every repository ignore: secrets, as often as not.
+// personsIgnores returns what the person's own configuration lets every repository ignore: secrets, as often as not.
 func personsIgnores(ctx context.Context, top string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", "-C", top, "config", "--type=path", "--get", "core.excludesFile")
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
@@ -365,7 +365,7 @@ func GitWasKilled(err error) bool {
 	return errors.As(err, &failed) && failed.ExitCode() < 0
 }
 
-// GitsWord gives what git has printed, "" if it said no.
+// GitsWord returns what git has printed, "" if it said no.
 func GitsWord(out []byte, err error) (string, error) {
 	if GitSaysNo(err) {
 		return "", nil
@@ -373,7 +373,7 @@ func GitsWord(out []byte, err error) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Head gives the commit that is checked out, "" if there is none yet, and its branch, "" if HEAD is detached.
+// Head returns the commit that is checked out, "" if there is none yet, and its branch, "" if HEAD is detached.
 func (s *Shadow) Head(ctx context.Context) (commit, branch string, err error) {
 	if branch, err = GitsWord(s.Own(ctx, "symbolic-ref", "--quiet", "--short", "HEAD")); err != nil {
 		return "", "", err
@@ -429,8 +429,8 @@ const (
 	ModeExec      = "100755"
 )
 
-// Differences gives what of a tree differs from another one, as it is in the second; "" is the empty tree. A tree that
-// was made to have no end is cut off.
+// Differences returns what of a tree differs from another one, as it is in the second; "" is the empty tree. A tree
+// that was made to have no end is cut off.
 func (s *Shadow) Differences(ctx context.Context, from, to string) (map[string]TreeEntry, error) {
 	if from == "" {
 		from = s.emptyTree()

@@ -37,7 +37,7 @@ func TooLarge(size, limit int64, of []string) error {
 		ErrTooLarge, humanize.IBytes(uint64(size)), humanize.IBytes(uint64(limit)), text)
 }
 
-// Gitlinks gives the submodules of an index by path, each with its commit.
+// Gitlinks returns the submodules of an index by path, each with its commit.
 func (s *Shadow) Gitlinks(ctx context.Context, index string) (map[string]string, error) {
 	out, err := s.In(ctx, index, nil, "ls-files", "--stage", "-z")
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Shadow) elsewhere(ctx context.Context) (string, error) {
 	return list.String(), nil
 }
 
-// remotes gives the addresses that the work tree can be cloned from.
+// remotes returns the addresses that the work tree can be cloned from.
 func (s *Shadow) remotes(ctx context.Context) map[string]string {
 	out, err := s.Own(ctx, "config", "--null", "--get-regexp", `^remote\..*\.url$`)
 	if err != nil {

@@ -94,7 +94,7 @@ func (s *Store) tree(ctx context.Context, folder string, plain bool) (*Tree, err
 	return s.trees[folder], nil
 }
 
-// opened gives the tree of a folder if it was opened, and the folder is still in that work tree.
+// opened returns the tree of a folder if it was opened, and the folder is still in that work tree.
 func (s *Store) opened(folder string) *Tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (s *Store) in(ctx context.Context, folder, index string, args ...string) (s
 	return strings.TrimSpace(string(out)), err
 }
 
-// Moment gives what was kept under an id, beside the files. ErrNoMoment if nothing was.
+// Moment returns what was kept under an id, beside the files. ErrNoMoment if nothing was.
 func (s *Store) Moment(ctx context.Context, id string) (m Moment, err error) {
 	if _, err := os.Lstat(s.dir()); err != nil || !IsObjectName(id) {
 		return m, fmt.Errorf("%w: %.80q", ErrNoMoment, id)
@@ -214,7 +214,7 @@ func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 	return os.Rename(next, folder)
 }
 
-// Diff gives what the work tree that a folder is in has now other than at a moment, by path in the work tree.
+// Diff returns what the work tree that a folder is in has now other than at a moment, by path in the work tree.
 func (s *Store) Diff(ctx context.Context, id, folder string) (map[string]TreeEntry, error) {
 	if _, err := s.Moment(ctx, id); err != nil {
 		return nil, err

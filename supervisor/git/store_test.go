@@ -36,7 +36,7 @@ func taken(t testing.TB, s *Store, folder string) string {
 	return id
 }
 
-// filesIn gives all below a folder: what is in files, where links lead, and, of a folder without git, "/" for folders
+// filesIn returns all below a folder: what is in files, where links lead, and, of a folder without git, "/" for folders
 // that hold none of both. What is called .git is left out, and what git ignores in the tests.
 func filesIn(t testing.TB, folder string, empty bool) map[string]string {
 	t.Helper()

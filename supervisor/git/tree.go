@@ -120,7 +120,7 @@ func (t *Tree) take(ctx context.Context, got *Captured) error {
 	return nil
 }
 
-// takeAdded gives the tree of what was added, "" if an unfinished merge leaves none, and has the index of the files
+// takeAdded returns the tree of what was added, "" if an unfinished merge leaves none, and has the index of the files
 // follow it.
 func (t *Tree) takeAdded(ctx context.Context) (tree string, err error) {
 	if err := os.Remove(filepath.Join(t.Dir, t.copied())); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -240,7 +240,7 @@ func (t *Tree) follow(ctx context.Context) error {
 	return err
 }
 
-// names gives the files in an index.
+// names returns the files in an index.
 func (t *Tree) names(ctx context.Context, index string, which ...string) (map[string]bool, error) {
 	out, err := t.In(ctx, index, nil, append([]string{"ls-files", "-z"}, which...)...)
 	all := map[string]bool{}

@@ -22,8 +22,8 @@ import (
 
 // This file is our own checkpoint of an agent's work, in the form of the hybrid document ("Checkpoint File Format").
 
-// checkpoint gives the work in that form. What the stream does not show is taken from what the agent has said of it, in
-// its own checkpoint, its signals and its reports of progress.
+// checkpoint returns the work in that form. What the stream does not show is taken from what the agent has said of it,
+// in its own checkpoint, its signals and its reports of progress.
 func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*supervisor.Question,
 	written string) *checkpoints.Checkpoint {
 	c := &checkpoints.Checkpoint{
@@ -69,8 +69,8 @@ func (w work) checkpoint(a *supervisor.Agent, cwd string, questions []*superviso
 	return c
 }
 
-// allSteps gives the steps that are done and those that are not: of the agent's list, else of its own checkpoint, else
-// of its newest signal that tells them, else what it told that it was at before.
+// allSteps returns the steps that are done and those that are not: of the agent's list, else of its own checkpoint,
+// else of its newest signal that tells them, else what it told that it was at before.
 func (w work) allSteps(own *checkpoints.Checkpoint, said signals.Signal) (done, pending []string) {
 	done, pending = w.stepsOf(true), w.stepsOf(false)
 	if len(w.steps) == 0 {
@@ -85,7 +85,7 @@ func (w work) allSteps(own *checkpoints.Checkpoint, said signals.Signal) (done, 
 	return done, pending
 }
 
-// stateVariables gives the agent's own, from its checkpoint and its account of its state, which may be a mapping, and
+// stateVariables returns the agent's own, from its checkpoint and its account of its state, which may be a mapping, and
 // how far it has got.
 func stateVariables(a *supervisor.Agent, own *checkpoints.Checkpoint, said string) map[string]json.RawMessage {
 	vs := maps.Clone(own.StateVariables)
@@ -110,7 +110,7 @@ func stateVariables(a *supervisor.Agent, own *checkpoints.Checkpoint, said strin
 	return vs
 }
 
-// lastAnswer gives the newest answer of an agent's questions, as prompts.UserAnswer; nil while there is none, or a
+// lastAnswer returns the newest answer of an agent's questions, as prompts.UserAnswer; nil while there is none, or a
 // newer question is open.
 func lastAnswer(questions []*supervisor.Question) json.RawMessage {
 	var group []*supervisor.Question // those that were asked last, together
@@ -131,7 +131,7 @@ func lastAnswer(questions []*supervisor.Question) json.RawMessage {
 	return prompts.UserAnswer(group)
 }
 
-// lastSignal gives the newest signal with one of the fields; the zero Signal if there is none.
+// lastSignal returns the newest signal with one of the fields; the zero Signal if there is none.
 func lastSignal(questions []*supervisor.Question, names ...string) signals.Signal {
 	for _, q := range slices.Backward(questions) {
 		var sig signals.Signal
@@ -144,7 +144,7 @@ func lastSignal(questions []*supervisor.Question, names ...string) signals.Signa
 	return signals.Signal{}
 }
 
-// lastSignalField gives the first of the fields that the newest signal with one of them has.
+// lastSignalField returns the first of the fields that the newest signal with one of them has.
 func lastSignalField(questions []*supervisor.Question, names ...string) string {
 	sig := lastSignal(questions, names...)
 	for _, name := range names {
@@ -155,7 +155,7 @@ func lastSignalField(questions []*supervisor.Question, names ...string) string {
 	return ""
 }
 
-// checkpointOf gives the absolute path of the checkpoint that a question goes on from: the one that its agent has
+// checkpointOf returns the absolute path of the checkpoint that a question goes on from: the one that its agent has
 // named, else ours. Ours is written now if there is none that is whole, for its process may live; "" where it cannot be
 // written. It need not outlast a power cut: the end of the process, or of what is left of it, has it written anew.
 func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) string {

@@ -26,7 +26,7 @@ func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Eff
 	return supervisor.Checked{Agent: f.Agent, Part: f.Part, Missing: search.Missing(ctx, due)}
 }
 
-// searchOf gives the search for what an agent names.
+// searchOf returns the search for what an agent names.
 func searchOf(s supervisor.State, agent string) *worktree.FileSearch {
 	return &worktree.FileSearch{Cwd: s.Folder(agent), Folders: []string{s.Run.Cwd}}
 }

@@ -41,7 +41,7 @@ type Machine struct {
 	at func(point string)
 }
 
-// Supervisor gives s this machine.
+// Supervisor returns s this machine.
 func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
 	m.at = s.At
 	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, records{m.Store, m.Dirs}, m, m, m
@@ -122,7 +122,7 @@ func (m Machine) Rest() {
 	}
 }
 
-// Look gives what a person is shown of a call.
+// Look returns what a person is shown of a call.
 func (m Machine) Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView {
 	return m.Guarded.Look(permission.LookAt(tool, input, site), tool, input, site)
 }
@@ -130,7 +130,7 @@ func (m Machine) Look(tool string, input json.RawMessage, site supervisor.CallSi
 // Stat reports, as an error, that nothing is at a path.
 func (m Machine) Stat(path string) error { _, err := os.Stat(path); return err }
 
-// Locate gives a path as its links lead.
+// Locate returns a path as its links lead.
 func (m Machine) Locate(path, cwd string) string {
 	at := permission.Locate(path, cwd, cwd)
 	if at.Real != "" {

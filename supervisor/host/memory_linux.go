@@ -68,7 +68,8 @@ func stallMeansShort(proc, cgroups string) bool {
 	return available < plentyAvailable*total || total == 0 || isMemoryLimited(proc, cgroups, total)
 }
 
-// memorySizes gives the memory of the machine and what of it is available, in KiB; 0 where the kernel does not say it.
+// memorySizes returns the memory of the machine and what of it is available, in KiB; 0 where the kernel does not say
+// it.
 func memorySizes(proc string) (total, available float64) {
 	f, err := os.Open(filepath.Join(proc, "meminfo"))
 	if err != nil {

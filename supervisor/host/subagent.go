@@ -75,7 +75,7 @@ func lookUpCaller(transcript, call string, sub checkpoints.Subagent, levels int)
 	return sub, nil
 }
 
-// starterOf gives what is known already of the subagent that started this one.
+// starterOf returns what is known already of the subagent that started this one.
 func starterOf(sub checkpoints.Subagent) checkpoints.Subagent {
 	if sub.By == nil {
 		return checkpoints.Subagent{}

@@ -208,7 +208,7 @@ func (w *work) takeOver(kept checkpoints.Kept, file string) {
 	w.left = fmt.Sprintf("The checkpoint that you left in %s could not be kept: %s", text.PlainLine(kept.Path), problem)
 }
 
-// stepsOf gives the steps that are done, or those that are not.
+// stepsOf returns the steps that are done, or those that are not.
 func (w work) stepsOf(done bool) []string {
 	var steps []string
 	for _, s := range w.steps {
@@ -249,7 +249,7 @@ func (w work) text(cwd string, questions []*supervisor.Question) string {
 	return strings.TrimSpace(b.String())
 }
 
-// lastSaid gives the beginning of a message, or the end of what a command has printed, as a terminal would show it.
+// lastSaid returns the beginning of a message, or the end of what a command has printed, as a terminal would show it.
 func (w work) lastSaid() string {
 	said := strings.TrimSpace(w.said)
 	if w.raw == 0 {
@@ -259,7 +259,7 @@ func (w work) lastSaid() string {
 	return strings.ToValidUTF8(said[max(0, len(said)-maxSurveyText):], "")
 }
 
-// asShown gives what a program has printed as a terminal would show it in the end.
+// asShown returns what a program has printed as a terminal would show it in the end.
 func asShown(printed string) string {
 	lines := strings.Split(strings.ReplaceAll(ansi.Strip(printed), "\r\n", "\n"), "\n")
 	for i, line := range lines {

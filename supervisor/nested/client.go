@@ -23,9 +23,10 @@ import (
 // This file is the client of a run that is started inside an agent: it asks the supervisor of the agent's own run for
 // another agent, and follows that to its end.
 
-// CallerOf gives the agent that this process belongs to, by the processes above it or else by env; nil where it belongs
-// to none, or to one of a run that this user's state does not know: such a run is another's, and whatever is started
-// here stands by itself. An environment that somebody has changed below the agent's own process changes nothing.
+// CallerOf returns the agent that this process belongs to, by the processes above it or else by env; nil where it
+// belongs to none, or to one of a run that this user's state does not know: such a run is another's, and whatever is
+// started here stands by itself. An environment that somebody has changed below the agent's own process changes
+// nothing.
 func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.Caller, error) {
 	for _, env := range [][]string{{}, env} {
 		m, inside := procs.Inside(env)
@@ -59,7 +60,7 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 	return nil, nil
 }
 
-// Within gives the place in the caller's folder that a path names, and whether it does.
+// Within returns the place in the caller's folder that a path names, and whether it does.
 func Within(c supervisor.Caller, path string) (place string, ok bool) {
 	folder, err := filepath.EvalSymlinks(c.Cwd)
 	if err != nil {

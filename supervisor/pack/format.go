@@ -75,7 +75,7 @@ type manifest struct {
 	Worktrees map[string]*git.GitManifest `json:"worktrees,omitempty"` // by agent
 }
 
-// formatOf gives the oldest format in which a file can be.
+// formatOf returns the oldest format in which a file can be.
 func (m *manifest) formatOf() int {
 	switch {
 	case len(m.Worktrees) > 0:

@@ -24,7 +24,7 @@ type Withheld struct {
 // DefaultRetries is how often a passing failure is tried again where the person does not say.
 const DefaultRetries = 3
 
-// Harmless gives what can be taken of a configuration that comes from a file: it names no program, lets nothing run
+// Harmless returns what can be taken of a configuration that comes from a file: it names no program, lets nothing run
 // unasked, answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was
 // started here. Of a file that is vouched for, what the person has granted stays: rules, answers in advance, retries.
 func Harmless(cfg supervisor.Config, here *supervisor.Config, vouched bool) (supervisor.Config, []Withheld) {

@@ -29,7 +29,7 @@ func askOf(call *checkpoints.ToolCall) procs.Ask {
 	return ask
 }
 
-// HeldNotes gives the inbox of a pack file, and says what of it does not count here: an answer that grants something,
+// HeldNotes returns the inbox of a pack file, and says what of it does not count here: an answer that grants something,
 // and the answer to a question that is asked anew. Both stay, as notes that nothing follows from. In a file that is
 // vouched for, an answer that waits counts.
 func HeldNotes(notes []supervisor.InboxEntry, taken int64, s supervisor.State,

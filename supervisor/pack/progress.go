@@ -18,7 +18,7 @@ func (p *progress) expect(path string) {
 	}
 }
 
-// reading gives a reader that tells how much of it was read.
+// reading returns a reader that tells how much of it was read.
 func (p *progress) reading(r io.Reader) io.Reader {
 	if p.tell == nil {
 		return r

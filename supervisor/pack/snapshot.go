@@ -297,8 +297,8 @@ func (t *Taker) captureWork(ctx context.Context, got *capturedRun) error {
 	return err
 }
 
-// exported gives the run as a snapshot holds it: what came into the inbox since it was captured is in it, too, as what
-// nobody has taken.
+// exported returns the run as a snapshot holds it: what came into the inbox since it was captured is in it, too, as
+// what nobody has taken.
 func (t *Taker) exported(ctx context.Context, got capturedRun, after int64) (checkpoints.Exported, error) {
 	e, err := t.Store.ExportHistory(ctx, got.state.Run.ID, after, got.seq)
 	if err != nil {
@@ -371,7 +371,7 @@ func (t *Taker) writeNext(ctx context.Context, got capturedRun) (int64, error) {
 	return info.Size(), nil
 }
 
-// restsOn gives the snapshot on which one of an earlier supervisor rests.
+// restsOn returns the snapshot on which one of an earlier supervisor rests.
 func (t *Taker) restsOn(name string) string {
 	if t.names == nil {
 		t.names = map[string]string{}

@@ -68,7 +68,7 @@ type Folder struct {
 	watched *files.Watch // nil: nothing is
 }
 
-// FolderOf gives the folder of a run's snapshots below dir, an absolute path. It looks at nothing.
+// FolderOf returns the folder of a run's snapshots below dir, an absolute path. It looks at nothing.
 func FolderOf(dir, run string) *Folder {
 	return &Folder{path: filepath.Join(dir, run), run: run, holder: rand.Text()}
 }
@@ -119,7 +119,7 @@ func ReadyForSnapshots(dir string) error {
 	return nil
 }
 
-// resolved gives a path with the links of what of it is there followed.
+// resolved returns a path with the links of what of it is there followed.
 func resolved(path string) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -324,8 +324,8 @@ func snapshotsIn(folder string) ([]snapshotFile, error) {
 	return all, nil
 }
 
-// Newest gives the newest snapshot in a folder of snapshots, or in one that holds the folder of one run. Any other path
-// is given as it is.
+// Newest returns the newest snapshot in a folder of snapshots, or in one that holds the folder of one run. Any other
+// path is given as it is.
 func Newest(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {

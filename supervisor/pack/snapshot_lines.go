@@ -160,7 +160,7 @@ func (p *packer) later(f capturedFile, since fileEnd) (fileEnd, error) {
 	return end, nil
 }
 
-// lastOf gives the sum of the last bytes before a place in a file.
+// lastOf returns the sum of the last bytes before a place in a file.
 func lastOf(f *os.File, end int64) ([sha256.Size]byte, error) {
 	last := make([]byte, min(lastBytes, end))
 	_, err := f.ReadAt(last, end-int64(len(last)))

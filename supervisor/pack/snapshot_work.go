@@ -167,7 +167,7 @@ func (c *folderCapturer) writeNew(p *packer, files, before map[string]workFile) 
 	return nil
 }
 
-// removedFrom gives the files that a snapshot has and that are not there any more, or are of another kind.
+// removedFrom returns the files that a snapshot has and that are not there any more, or are of another kind.
 func removedFrom(before, now map[string]workFile) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(before)) {

@@ -12,7 +12,7 @@ const leaseClock = unix.CLOCK_MONOTONIC // on macOS it goes on while the machine
 // thisBoot names the time since the machine was booted, of which leaseClock counts.
 func thisBoot() (string, error) { return unix.Sysctl("kern.bootsessionuuid") }
 
-// changedAt gives when a file's metadata was changed last, in Unix nanoseconds, and its inode.
+// changedAt returns when a file's metadata was changed last, in Unix nanoseconds, and its inode.
 func changedAt(info fs.FileInfo) (int64, uint64) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

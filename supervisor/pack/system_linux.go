@@ -17,7 +17,7 @@ func thisBoot() (string, error) {
 	return strings.TrimSpace(string(id)), err
 }
 
-// changedAt gives when a file's metadata was changed last, in Unix nanoseconds, and its inode.
+// changedAt returns when a file's metadata was changed last, in Unix nanoseconds, and its inode.
 func changedAt(info fs.FileInfo) (int64, uint64) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

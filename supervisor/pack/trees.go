@@ -24,7 +24,7 @@ import (
 // as it does of the run's own repository. One that cannot be read is left out, and that is said: its agent goes on in
 // the run's folder.
 
-// ownTrees gives the agents in whose worktrees there may be work.
+// ownTrees returns the agents in whose worktrees there may be work.
 func ownTrees(s supervisor.State) []*supervisor.Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *supervisor.Agent) bool { return !ownsTree(a) })
 }

@@ -126,7 +126,7 @@ func (p pc) loaded() supervisor.State {
 	return s
 }
 
-// cloned gives a clone of a repository, in a folder of its own.
+// cloned returns a clone of a repository, in a folder of its own.
 func cloned(t *testing.T, of string) string {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -197,7 +197,7 @@ func TestTheWorktreeOfAChildComesAlong(t *testing.T) {
 	}
 }
 
-// aheadOf gives a clone that is at a later commit of another history than the run's.
+// aheadOf returns a clone that is at a later commit of another history than the run's.
 func aheadOf(t *testing.T, origin, _ string) string {
 	gittest.Put(t, filepath.Join(origin, "later.txt"), "later\n")
 	gittest.Put(t, filepath.Join(origin, "sub", "a.txt"), "later\n")

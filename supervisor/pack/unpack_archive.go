@@ -262,7 +262,7 @@ func (p *archive) expected(name string) bool {
 	return p.belongs[name]
 }
 
-// treeOf gives the agent of whose worktree an entry is.
+// treeOf returns the agent of whose worktree an entry is.
 func treeOf(name string) (agent string, is bool) {
 	rest, below := strings.CutPrefix(name, treesPrefix)
 	agent, is = strings.CutSuffix(rest, treesSuffix)
@@ -296,7 +296,7 @@ func copied(f *os.File, content io.Reader, e entry) error {
 	return nil
 }
 
-// under gives the entries below a prefix, in their order.
+// under returns the entries below a prefix, in their order.
 func (p *archive) under(prefix string) []entry {
 	var found []entry
 	for _, e := range p.entries {
@@ -307,7 +307,7 @@ func (p *archive) under(prefix string) []entry {
 	return found
 }
 
-// PackedRunIn gives the id of the run that a pack file holds, by its first lines.
+// PackedRunIn returns the id of the run that a pack file holds, by its first lines.
 func PackedRunIn(r io.Reader) (string, error) {
 	m, err := readManifest(r)
 	return m.Run, err

@@ -62,7 +62,7 @@ func (m *snapshotManifest) base() string {
 
 type rested struct{ path, base string }
 
-// chainOf gives the files on which a snapshot rests, the nearest first, and holds each against the sum that the next
+// chainOf returns the files on which a snapshot rests, the nearest first, and holds each against the sum that the next
 // one names.
 func chainOf(m manifest, folder string) ([]rested, error) {
 	var files []rested

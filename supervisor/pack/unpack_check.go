@@ -124,7 +124,7 @@ func checkDeliveries(s supervisor.State) error {
 	return nil
 }
 
-// withheld gives the inbox of a pack file as it counts here, and all that the file grants and was not taken along.
+// withheld returns the inbox of a pack file as it counts here, and all that the file grants and was not taken along.
 func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, []Withheld) {
 	all := u.less
 	for _, q := range before.FindQuestions(func(*supervisor.Question) bool { return true }) {

@@ -135,7 +135,7 @@ func notClean(path string) error {
 		errNotClean, path)
 }
 
-// known gives the files that are committed here.
+// known returns the files that are committed here.
 func (w *gitWork) known(ctx context.Context) (map[string]bool, error) {
 	known := map[string]bool{}
 	if w.from == "" {

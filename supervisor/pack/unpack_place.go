@@ -56,7 +56,7 @@ func (p rootedWriter) parents(name string) error {
 	return nil
 }
 
-// begin gives the path where a file is made before it takes its place.
+// begin returns the path where a file is made before it takes its place.
 func (p rootedWriter) begin(name string) (string, error) {
 	if err := p.root.Mkdir(placing, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err

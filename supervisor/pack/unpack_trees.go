@@ -181,7 +181,7 @@ func (u *unpacking) restore(ctx context.Context, t *treeWork) error {
 	return worktree.Below(t.path, t.along.Cwd)
 }
 
-// placed gives the worktree as it is here.
+// placed returns the worktree as it is here.
 func (u *unpacking) placed(ctx context.Context, t *treeWork) supervisor.CameAlong {
 	w := checkpoints.Worktree{State: t.was.State, Branch: t.branch, Path: t.path, Repo: u.git.Top,
 		From: u.there(t.was.From), Base: t.was.Base, Lacks: t.was.Lacks, Problem: text.FirstLine(t.was.Problem),
@@ -201,7 +201,8 @@ func (u *unpacking) placed(ctx context.Context, t *treeWork) supervisor.CameAlon
 	return c
 }
 
-// there gives where a folder of the run is here, in a worktree or in the run's own; the latter where it is in neither.
+// there returns where a folder of the run is here, in a worktree or in the run's own; the latter where it is in
+// neither.
 func (u *unpacking) there(folder string) string {
 	for _, t := range u.trees {
 		if rel, within := localIn(t.was.Path, folder); within {
@@ -212,7 +213,7 @@ func (u *unpacking) there(folder string) string {
 	return filepath.Join(u.cwd, rel)
 }
 
-// localIn gives the path of a folder in another one, as records have both.
+// localIn returns the path of a folder in another one, as records have both.
 func localIn(dir, folder string) (rel string, within bool) {
 	rel, err := filepath.Rel(dir, folder)
 	if err != nil || folder == "" || !filepath.IsLocal(rel) || text.PlainLine(rel) != rel {
@@ -221,7 +222,7 @@ func localIn(dir, folder string) (rel string, within bool) {
 	return rel, true
 }
 
-// cameAlong gives the worktrees by agent.
+// cameAlong returns the worktrees by agent.
 func (u *unpacking) cameAlong() map[string]supervisor.CameAlong {
 	if len(u.trees) == 0 {
 		return nil

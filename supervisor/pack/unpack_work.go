@@ -72,7 +72,7 @@ func vacant(folder string) bool {
 	return len(entries) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) && !git.HasGitAbove(folder)
 }
 
-// missingFolders gives a folder and those above it that are not there, the deepest first.
+// missingFolders returns a folder and those above it that are not there, the deepest first.
 func missingFolders(folder string) []string {
 	var missing []string
 	for ; ; folder = filepath.Dir(folder) {

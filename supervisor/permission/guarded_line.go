@@ -187,8 +187,8 @@ func withoutBrackets(pattern string) string {
 	return pattern[:open] + `\[` + withoutBrackets(pattern[open+1:])
 }
 
-// expandPattern gives the folders and links that a pattern stands for; false if there may be more. A file that is none
-// of these is found by its name (namesMatch).
+// expandPattern returns the folders and links that a pattern stands for; false if there may be more. A file that is
+// none of these is found by its name (namesMatch).
 func expandPattern(names []string) (paths []string, all bool) {
 	paths = []string{""}
 	for _, name := range names {
@@ -215,7 +215,7 @@ func expandPattern(names []string) (paths []string, all bool) {
 	return paths, true
 }
 
-// unquoted gives the text that a pattern stands for; false if it may stand for several.
+// unquoted returns the text that a pattern stands for; false if it may stand for several.
 func unquoted(pattern string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -306,7 +306,7 @@ func widensPatterns(line string) bool {
 	return strings.Contains(line, "dotglob") || strings.Contains(line, "globdots") || strings.Contains(line, "glob_dots")
 }
 
-// candidates gives the paths that words may be, or have in them.
+// candidates returns the paths that words may be, or have in them.
 func (g Guarded) candidates(words []string) (all []string) {
 	for _, word := range words {
 		if flag := strings.HasPrefix(word, "-"); flag && len(word) > 2 {

@@ -44,7 +44,7 @@ func Locate(path, from, folder string) target {
 // maxLinks is how many links the kernel follows on the way to one file.
 const maxLinks = 40
 
-// follow gives the path, without a link in it, that the kernel would come to: what is not there yet counts as the
+// follow returns the path, without a link in it, that the kernel would come to: what is not there yet counts as the
 // folders and the file that would be made, also behind a link that leads nowhere yet. It is not known where links go
 // in a circle or may not be read, nor where one leads of a process (errOfProcess).
 func follow(path string) (real string, known bool) {

@@ -63,7 +63,7 @@ func newTree(t *testing.T, seed uint64) tree {
 	return tr
 }
 
-// some gives a random relative path.
+// some returns a random relative path.
 func (t tree) some(most int, up bool) string {
 	var names []string
 	for range 1 + t.IntN(most) {

@@ -55,7 +55,7 @@ func shownMembers(t *testing.T, preview string) map[string]string {
 	return found
 }
 
-// askedOf gives the question of a call, and the rule that it offers.
+// askedOf returns the question of a call, and the rule that it offers.
 func askedOf(m procs.Ask, cwd string) (signals.Question, string) {
 	return supervisor.PermissionAsked(m, LookAt(m.Name, m.Input, site(cwd)))
 }

@@ -125,8 +125,8 @@ var (
 	fence    = text.Lazily("^ {0,3}(```|~~~)")
 )
 
-// takeImports gives what a text imports (@path, but not in code), and the text with that written as code: claude is to
-// import nothing of it again.
+// takeImports returns what a text imports (@path, but not in code), and the text with that written as code: claude is
+// to import nothing of it again.
 func takeImports(doc string) (rest string, imported []string) {
 	var b strings.Builder
 	take := func(part string) {

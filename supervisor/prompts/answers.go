@@ -32,7 +32,7 @@ func declined(q *Question) string {
 	return "The person declines to answer" + why + ". Continue without it, or end with a report."
 }
 
-// Clarified gives the questions of a signal their answers, in the form in which they were asked. It restates each, so
+// Clarified returns the questions of a signal their answers, in the form in which they were asked. It restates each, so
 // that it stands alone in a conversation in which the asking was lost.
 func Clarified(group []*Question, sig signals.Signal) string {
 	first := group[0]
@@ -179,7 +179,7 @@ func pauseAnswered(group []*Question, state string) string {
 	return b.String()
 }
 
-// letterOf gives the letters of the options that were chosen; "" for an answer in own words.
+// letterOf returns the letters of the options that were chosen; "" for an answer in own words.
 func letterOf(q *Question) string {
 	labels := questions.Chosen(q)
 	var letters []string

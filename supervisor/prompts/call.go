@@ -33,7 +33,7 @@ func PermissionDecided(q *Question, moved bool) string {
 	return b.String()
 }
 
-// Denial gives the reason of a refused permission.
+// Denial returns the reason of a refused permission.
 func Denial(q *Question) string {
 	if _, why := questions.Decision(q.Answer); why != "" {
 		return "Reason: " + why

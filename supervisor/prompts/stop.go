@@ -91,7 +91,7 @@ func StopAnswered(q *Question, sig signals.Signal, further *Question, looked []s
 	return b.String()
 }
 
-// stepAfter gives the next step that an agent has written down beforehand: what it is to be resumed with once what it
+// stepAfter returns the next step that an agent has written down beforehand: what it is to be resumed with once what it
 // waits for is there. "" if it has written none.
 func stepAfter(plan string) string {
 	m := resumeWith().FindStringSubmatch(plan)

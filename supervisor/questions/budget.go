@@ -26,7 +26,7 @@ const (
 	StopIt = "stop"
 )
 
-// Exceeding gives what a question says of a budget that is used up.
+// Exceeding returns what a question says of a budget that is used up.
 func Exceeding(b, used checkpoints.Budget, what string) checkpoints.Exceeded {
 	over := checkpoints.Exceeded{What: what}
 	switch what {
@@ -42,7 +42,7 @@ func Exceeding(b, used checkpoints.Budget, what string) checkpoints.Exceeded {
 	return over
 }
 
-// Amount gives an amount of what a budget bounds, in words.
+// Amount returns an amount of what a budget bounds, in words.
 func Amount(what string, n float64) string {
 	switch what {
 	case BudgetCost:
@@ -140,7 +140,7 @@ func Raised(over checkpoints.Exceeded, words string) (float64, error) {
 	return n, nil
 }
 
-// WithBound gives a budget with another bound.
+// WithBound returns a budget with another bound.
 func WithBound(b checkpoints.Budget, what string, n float64) checkpoints.Budget {
 	switch what {
 	case BudgetCost:

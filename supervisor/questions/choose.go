@@ -143,7 +143,7 @@ func unquote(said string) (string, bool) {
 // maxParts bounds the work on one answer: with more commas than this it is the person's own words.
 const maxParts = 256
 
-// Named gives the options that text chooses, in the order they were typed; none if it is the person's own words.
+// Named returns the options that text chooses, in the order they were typed; none if it is the person's own words.
 func (q Terms) Named(said string) ([]int, error) {
 	one, err := q.one(said)
 	switch {
@@ -191,7 +191,7 @@ func (q Terms) Named(said string) ([]int, error) {
 	return picked, nil
 }
 
-// words gives the options that the words of text are; none unless each is one, for it may be the person's own text.
+// words returns the options that the words of text are; none unless each is one, for it may be the person's own text.
 func (q Terms) words(said string) []int {
 	words := strings.Fields(said)
 	if len(words) > maxParts {
@@ -231,7 +231,7 @@ func (q Terms) longest(parts []string) (n, at int) {
 	return 1, -1
 }
 
-// one gives the option that text chooses, or -1.
+// one returns the option that text chooses, or -1.
 func (q Terms) one(said string) (int, error) {
 	meant := q.Readings(said)
 	if len(meant) == 0 {
@@ -252,7 +252,7 @@ func (q Terms) one(said string) (int, error) {
 // A Label is that of an option as it is compared: as a line, and folded. To make one reads all of it.
 type Label struct{ line, folded string }
 
-// Labels gives those of the options.
+// Labels returns those of the options.
 func (q Terms) Labels() []Label {
 	labels := make([]Label, len(q.Options))
 	for i, o := range q.Options {
@@ -440,7 +440,7 @@ func enumerate(items []string, last string) string {
 	return strings.Join(items[:end], ", ") + " " + last + " " + items[end]
 }
 
-// Fold gives a text as labels are compared: on one line, in small letters.
+// Fold returns a text as labels are compared: on one line, in small letters.
 func Fold(s string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text.CleanLine(s, 0)), " "))
 }

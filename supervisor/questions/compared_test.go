@@ -83,7 +83,7 @@ func f() {
 	}
 }
 
-// kindNames gives the names of the kinds, as constants and as they are stored.
+// kindNames returns the names of the kinds, as constants and as they are stored.
 func kindNames(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, parser.SkipObjectResolution)

@@ -79,16 +79,16 @@ var kinds = map[Name]Kind{
 // be only other answers.
 func (k Kind) Refusable() bool { return !k.Lets || k.refuse != nil }
 
-// KindOf gives the row of a kind; of one that is not known nothing holds.
+// KindOf returns the row of a kind; of one that is not known nothing holds.
 func KindOf(n Name) Kind { return kinds[n] }
 
 // Heading returns what a form calls a question of the kind with this header; "": the header says it.
 func (k Kind) Heading(header string) string { return cmp.Or(k.headings[header], k.heading) }
 
-// All gives the names of the kinds, in order.
+// All returns the names of the kinds, in order.
 func All() []Name { return slices.Sorted(maps.Keys(kinds)) }
 
-// Refusing gives the answer that says no to a question of a kind, for a reason; "" where there is none but not to
+// Refusing returns the answer that says no to a question of a kind, for a reason; "" where there is none but not to
 // answer.
 func Refusing(n Name, why string) string {
 	if refuse := kinds[n].refuse; refuse != nil {

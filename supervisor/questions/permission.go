@@ -81,7 +81,7 @@ func checkPermission(q *Question, answer, cwd string) error {
 	return nil
 }
 
-// GivenRule gives the rule that an answer to q, as Choose gives it, puts in force for the whole run; ""
+// GivenRule returns the rule that an answer to q, as Choose gives it, puts in force for the whole run; ""
 // if it is none.
 func GivenRule(q *Question, answer string) string {
 	word, argument := Decision(answer)

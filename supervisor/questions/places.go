@@ -29,7 +29,7 @@ func (q Terms) pick(places []int, from Place) (string, error) {
 	return q.checked(places, from)
 }
 
-// Several gives the answer that chooses several options, each as it is typed.
+// Several returns the answer that chooses several options, each as it is typed.
 func (q Terms) Several(values []string, from Place) (string, error) {
 	var places []int
 	for _, typed := range values {
@@ -53,7 +53,7 @@ type Filled struct {
 	Words, Instead string
 }
 
-// Fill gives the answer that a filled in form is. Words beside an option are what belongs to it, where options take
+// Fill returns the answer that a filled in form is. Words beside an option are what belongs to it, where options take
 // any; a person who gave both elsewhere may have meant either.
 func (q Terms) Fill(f Filled, from Place) (string, error) {
 	words := strings.TrimSpace(f.Words)
@@ -86,7 +86,7 @@ func (q Terms) Fill(f Filled, from Place) (string, error) {
 	return "", refuse(NotOffered, "an option is chosen, and there are words of your own: leave one of them out")
 }
 
-// Find gives the place of the option that typed text chooses; -1 if it is none. A *Refusal if it fits several.
+// Find returns the place of the option that typed text chooses; -1 if it is none. A *Refusal if it fits several.
 func (q Terms) Find(typed string) (int, error) {
 	for i, o := range q.Options {
 		if o.Label == typed && !Blank(o) {
@@ -115,7 +115,7 @@ func (q Terms) Typed() (byLabel []bool, byKey []string) {
 // MaxListed is how many options are listed at once; more are found by what is typed.
 const MaxListed = 50
 
-// Keys gives what to show before each option for a person to type: numbers, or letters where a number could also mean
+// Keys returns what to show before each option for a person to type: numbers, or letters where a number could also mean
 // the start of another label (ports, versions), or none where letters could too. Choose takes every key that is shown;
 // it takes the other kind as well, unless that is ambiguous.
 func (q Terms) Keys() []string {

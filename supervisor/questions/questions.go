@@ -31,7 +31,7 @@ type Terms struct {
 	MultiSelect bool
 	Validate    string // choice, path, regex:PATTERN, integer, yes_no, schema:JSON; any other sets no rule
 
-	// check says whether what an answer decides can be carried out; nil: whoever keeps the answer says so.
+	// check reports whether what an answer decides can be carried out; nil: whoever keeps the answer says so.
 	check func(answer string) error
 }
 
@@ -41,7 +41,7 @@ type Place struct {
 	Stat func(path string) error // of a path, absolute or from the working directory: why nothing is there
 }
 
-// Of gives the terms of a question, for an agent that works in a folder.
+// Of returns the terms of a question, for an agent that works in a folder.
 func Of(q *Question, folder string) Terms {
 	t := Terms{Kind: q.Kind, Options: Offered(q.Options), MultiSelect: q.MultiSelect, Validate: q.Validate}
 	t.check = func(answer string) error { return Check(q, answer, folder) }
@@ -54,7 +54,7 @@ func Of(q *Question, folder string) Terms {
 // NeedsFolder reports whether what is typed is judged by the folder that the agent works in.
 func (q Terms) NeedsFolder() bool { return q.Validate == "path" || kinds[q.Kind].Ruled }
 
-// Offered gives the options of a question: what nobody can choose keeps nobody from answering in own words.
+// Offered returns the options of a question: what nobody can choose keeps nobody from answering in own words.
 func Offered(options []Option) []Option {
 	if slices.ContainsFunc(options, func(o Option) bool { return !Blank(o) }) {
 		return options

@@ -34,10 +34,10 @@ type Bounds struct {
 // schemaMark begins Terms.Validate where a Schema as JSON follows.
 const schemaMark = "schema:"
 
-// Validate gives the rule as Terms has it.
+// Validate returns the rule as Terms has it.
 func (s Schema) Validate() string { return schemaMark + string(text.JSON(s)) }
 
-// schema gives the question's, if its rule is one that can be read.
+// schema returns the question's, if its rule is one that can be read.
 func (q Terms) schema() (s Schema, ok bool) {
 	rule, is := strings.CutPrefix(q.Validate, schemaMark)
 	return s, is && json.Unmarshal([]byte(rule), &s) == nil

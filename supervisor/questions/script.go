@@ -39,7 +39,7 @@ func checkScripted(q *Question, answer string) error {
 	return fmt.Errorf("%q is not one of the options that its script knows: %s", answer, strings.Join(labels, ", "))
 }
 
-// Chosen gives the labels that an answer consists of; none for one in own words.
+// Chosen returns the labels that an answer consists of; none for one in own words.
 func Chosen(q *Question) []string {
 	var labels []string
 	for rest := q.Answer; !q.Declined && !q.Skipped; {

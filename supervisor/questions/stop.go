@@ -81,7 +81,7 @@ func proposed(q *Question) (r Resolution, ok bool) {
 // run, or what it leaves to be said.
 func (r Resolution) Asks() bool { return r.How == RunCommand || r.Unsaid() != "" }
 
-// Unsaid gives what an answer leaves to be said, as the option that was chosen puts it: "specify file patterns to
+// Unsaid returns what an answer leaves to be said, as the option that was chosen puts it: "specify file patterns to
 // exclude". "" if nothing is.
 func (r Resolution) Unsaid() string {
 	if r.Words != "" {

@@ -111,7 +111,7 @@ func newSandbox(t testing.TB) sandbox {
 	return s
 }
 
-// run gives the programs that a command runs, and the files that it leaves.
+// run returns the programs that a command runs, and the files that it leaves.
 func (s sandbox) run(t testing.TB, command string) (ran, files []string) {
 	t.Helper()
 	_ = os.Remove(s.log) // of the command before

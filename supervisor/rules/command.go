@@ -27,7 +27,7 @@ func commandCovered(rules []Rule, exact string) bool {
 	})
 }
 
-// literalParts gives the text between the wildcards of a rule about commands. A backslash makes a wildcard, or a
+// literalParts returns the text between the wildcards of a rule about commands. A backslash makes a wildcard, or a
 // backslash, stand for itself.
 func literalParts(spec string) []string {
 	parts := []string{""}
@@ -81,8 +81,8 @@ func patternCovers(spec, command string) bool {
 // maxParsed bounds a command line that is taken apart, in bytes: the parser goes as deep as what it reads.
 const maxParsed = 4 << 10
 
-// Words gives the words of a line that is one simple command and nothing else, without their quotes: no redirection, no
-// comment, nothing that is decided when it runs.
+// Words returns the words of a line that is one simple command and nothing else, without their quotes: no redirection,
+// no comment, nothing that is decided when it runs.
 func Words(line string) ([]string, bool) {
 	commands, ok := simpleCommands(line)
 	if !ok || len(commands) != 1 || commands[0].text != line {

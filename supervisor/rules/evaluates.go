@@ -47,7 +47,7 @@ func (c simple) evaluates() bool {
 	return false
 }
 
-// plainWords gives the text of words of which nothing is decided later.
+// plainWords returns the text of words of which nothing is decided later.
 func plainWords(words []*syntax.Word) []string {
 	plain := make([]string, len(words))
 	for i, w := range words {

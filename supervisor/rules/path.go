@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// From gives an exact rule about a file in a folder as one from the root, which is the same wherever it is held against
-// others.
+// From returns an exact rule about a file in a folder as one from the root, which is the same wherever it is held
+// against others.
 func (r Rule) From(folder string) Rule {
 	if (r.Tool == "Read" || r.Tool == "Edit") && strings.HasPrefix(r.Spec, "/") && !strings.HasPrefix(r.Spec, "//") {
 		r.Spec = "/" + path.Join(folder, r.Spec)

@@ -111,7 +111,7 @@ func (n *namer) call(c *syntax.CallExpr, depth int) {
 	}
 }
 
-// patterns gives the words that a word stands for.
+// patterns returns the words that a word stands for.
 func (n *namer) patterns(w *syntax.Word) (all []string) {
 	split := &syntax.Word{Parts: slices.Clone(w.Parts)}
 	if !syntax.SplitBraces(split) || braced(split) > maxBraced {

@@ -39,7 +39,7 @@ var fileTools = map[string]string{
 	"Edit": "Edit", "MultiEdit": "Edit", "Write": "Edit", "NotebookEdit": "Edit",
 }
 
-// FileTool gives the tool that rules name about the files of a tool's calls: Edit for Write; "" for one whose calls
+// FileTool returns the tool that rules name about the files of a tool's calls: Edit for Write; "" for one whose calls
 // name none.
 func FileTool(tool string) string { return fileTools[tool] }
 
@@ -91,7 +91,7 @@ func noRule(text, near string) error {
 	return fmt.Errorf("takes a rule in Claude Code's syntax, not %q; did you mean %s?", text, near)
 }
 
-// nearest gives the form that a rule should have; "" if it has one.
+// nearest returns the form that a rule should have; "" if it has one.
 func (r Rule) nearest(text string) string {
 	if strings.HasPrefix(r.Tool, "mcp__") {
 		switch {
@@ -154,8 +154,8 @@ var literally = strings.NewReplacer(`\`, `\\`, `*`, `\*`)
 // of a word: the name of another program.
 const blanks = " \t\n"
 
-// Exactly gives the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or none
-// that a person could judge: it has to fit on a line.
+// Exactly returns the rule that permits one command, file, host or tool, and nothing else; false if no rule can, or
+// none that a person could judge: it has to fit on a line.
 func Exactly(tool, what string) (Rule, bool) {
 	r := Rule{Tool: tool, Spec: what}
 	if tool == "Bash" {

@@ -70,7 +70,7 @@ func Fits(program string, q view.QuestionView, a Answer) error {
 	return nil
 }
 
-// declined gives the reason why a question is not answered.
+// declined returns the reason why a question is not answered.
 func declined(program string, q view.QuestionView, a Answer) (string, error) {
 	switch why := *a.Decline; {
 	case a.Typed != nil:

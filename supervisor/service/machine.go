@@ -42,12 +42,12 @@ func (m Machine) Watch(ctx context.Context, look <-chan struct{}, each func(view
 	return err
 }
 
-// Past gives runs that have ended.
+// Past returns runs that have ended.
 func (m Machine) Past(ctx context.Context, skip, most int) ([]view.RunView, error) {
 	return reading(m, func(r view.Reader) ([]view.RunView, error) { return r.PastRuns(ctx, skip, most) })
 }
 
-// Run gives a run.
+// Run returns a run.
 func (m Machine) Run(ctx context.Context, id string) (view.RunView, error) {
 	return reading(m, func(r view.Reader) (view.RunView, error) {
 		run, _, err := view.RunNamed(ctx, r.Store, id)
@@ -69,12 +69,12 @@ func (m Machine) Show(ctx context.Context, id string) (view.Details, error) {
 	})
 }
 
-// Report gives what happened in a run. A fleet has no report.
+// Report returns what happened in a run. A fleet has no report.
 func (m Machine) Report(ctx context.Context, id string) (view.RunReport, error) {
 	return reading(m, func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
 }
 
-// Question gives a question.
+// Question returns a question.
 func (m Machine) Question(ctx context.Context, id string) (view.QuestionView, error) {
 	return reading(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
 }
@@ -84,7 +84,7 @@ func (m Machine) Asked(ctx context.Context, most int) ([]view.QuestionView, erro
 	return reading(m, func(r view.Reader) ([]view.QuestionView, error) { return r.Asked(ctx, most) })
 }
 
-// Log gives the log of an agent.
+// Log returns the log of an agent.
 func (m Machine) Log(ctx context.Context, id string) (Log, error) {
 	return reading(m, func(r view.Reader) (Log, error) {
 		log, err := r.Log(ctx, id)
@@ -152,7 +152,7 @@ func reading[T any](m Machine, read func(view.Reader) (T, error)) (found T, err 
 	return read(r)
 }
 
-// List gives runs, and says which have lost their folders.
+// List returns runs, and says which have lost their folders.
 func (m Machine) List(ctx context.Context, all bool) ([]Run, error) {
 	return reading(m, func(r view.Reader) ([]Run, error) {
 		runs, err := r.Runs(ctx, all)
@@ -177,7 +177,7 @@ func listed(runs []view.RunView) []Run {
 	return all
 }
 
-// Questions gives those of files, too. That they cannot be read keeps no question of a run from being seen.
+// Questions returns those of files, too. That they cannot be read keeps no question of a run from being seen.
 func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes []string, err error) {
 	open, err = reading(m, func(r view.Reader) ([]view.QuestionView, error) {
 		open, err := r.Questions(ctx)

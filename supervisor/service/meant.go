@@ -83,7 +83,7 @@ func views(qs ...*supervisor.Question) (seen []view.QuestionView) {
 // mostNamed is how many open questions an error names.
 const mostNamed = 20
 
-// TheOne gives the one question that is open, and the words of its answer as one text; nil where none is open. Of
+// TheOne returns the one question that is open, and the words of its answer as one text; nil where none is open. Of
 // several the error says which they are. program is how the person calls the program.
 func TheOne(program string, open []view.QuestionView, words []string) (q *view.QuestionView, typed string, err error) {
 	switch len(open) {
@@ -100,8 +100,8 @@ func TheOne(program string, open []view.QuestionView, words []string) (q *view.Q
 		strings.Join(text.FirstOf(ids, mostNamed), ", "), open[0].AnswerCommand, program)
 }
 
-// NamedRun gives the run or agent that the first argument of answer names, by its id or its name; "" for none. What may
-// be meant as the answer to the one question that is open is no name.
+// NamedRun returns the run or agent that the first argument of answer names, by its id or its name; "" for none. What
+// may be meant as the answer to the one question that is open is no name.
 func NamedRun(ctx context.Context, c client.Client, args []string) (id string, err error) {
 	if len(args) == 0 {
 		return "", nil
@@ -123,7 +123,7 @@ func NamedRun(ctx context.Context, c client.Client, args []string) (id string, e
 		args[0], open[0].ID, view.AnswerCommand(open[0]))
 }
 
-// spelled gives the words of an answer as one text. The denial of a delegation may have two arguments behind it: why,
+// spelled returns the words of an answer as one text. The denial of a delegation may have two arguments behind it: why,
 // and what the agent is to do instead. Two single words are a reason that nobody has put in quotes.
 func spelled(q view.QuestionView, words []string) string {
 	if len(words) == 3 && questions.KindOf(q.Kind).Hands && strings.ContainsAny(words[1]+words[2], " \t\n") &&

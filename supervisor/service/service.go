@@ -14,17 +14,17 @@ type Service interface {
 	// Watch gives what is before a person: at once, for each value of look, and after each change. It blocks until ctx
 	// ends (nil), each gives an error, or what is watched cannot be read.
 	Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error
-	// Past gives runs that have ended, the latest first: at most most of them, after the first skip.
+	// Past returns runs that have ended, the latest first: at most most of them, after the first skip.
 	Past(ctx context.Context, skip, most int) ([]view.RunView, error)
-	// Run gives the run that an id names, or the run of the agent that it names.
+	// Run returns the run that an id names, or the run of the agent that it names.
 	Run(ctx context.Context, id string) (view.RunView, error)
-	// Show gives all that is known of a run or an agent.
+	// Show returns all that is known of a run or an agent.
 	Show(ctx context.Context, id string) (view.Details, error)
-	// Question gives a question, also one that is open no more.
+	// Question returns a question, also one that is open no more.
 	Question(ctx context.Context, id string) (view.QuestionView, error)
 	// Answer gives a question the answer that a person gives, as Reply does.
 	Answer(ctx context.Context, id string, a Answer) (Kept, error)
-	// Log gives the log of an agent.
+	// Log returns the log of an agent.
 	Log(ctx context.Context, id string) (Log, error)
 	// Follow gives the last things that a run or an agent has said, at most n, and then what it says, until it has ended
 	// or ctx ends.
@@ -104,9 +104,9 @@ func Can[T any](s Service) bool {
 // loaded again asks for what is behind its place.
 type Log interface {
 	Of() (run, agent string)
-	// Recent gives the last things that the agent said, at most n, and the place behind them.
+	// Recent returns the last things that the agent said, at most n, and the place behind them.
 	Recent(ctx context.Context, n int) (said []string, place int64, err error)
-	// Part gives the whole lines from a place on, about most bytes of them, and the place behind them. There are none at
+	// Part returns the whole lines from a place on, about most bytes of them, and the place behind them. There are none at
 	// the end of what was printed by now.
 	Part(ctx context.Context, place int64, most int) (lines []LogLine, next int64, more bool, err error)
 	// Follow gives what is said from a place on, line by line with the place behind each, and what is said then, until
@@ -124,11 +124,11 @@ type LogLine struct {
 // a run.
 type Runs interface {
 	Service
-	// List gives the runs that have not ended, or all, the oldest first.
+	// List returns the runs that have not ended, or all, the oldest first.
 	List(ctx context.Context, all bool) ([]Run, error)
-	// Questions gives the open questions, and what else people should know of them.
+	// Questions returns the open questions, and what else people should know of them.
 	Questions(ctx context.Context) (open []view.QuestionView, notes []string, err error)
-	// Awaitable gives what ids name to be waited for, each once.
+	// Awaitable returns what ids name to be waited for, each once.
 	Awaitable(ctx context.Context, ids []string) ([]view.Node, error)
 	// Await gives each node once it goes on no more, or with question as soon as a question of it is open. asks is given
 	// one that goes on while a question of it is open. It looks at all nodes at least once, and blocks until each was
@@ -146,7 +146,7 @@ type Runs interface {
 type Local interface {
 	// WatchRuns gives the list at once, and again after each change, until each gives an error, or ctx ends (nil).
 	WatchRuns(ctx context.Context, all bool, each func([]Run) error) error
-	// Above gives what cannot end before an agent has.
+	// Above returns what cannot end before an agent has.
 	Above(ctx context.Context, agent string) ([]view.Node, error)
 }
 

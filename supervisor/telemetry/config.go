@@ -65,7 +65,7 @@ func readTarget(getenv func(string) string, signal, path string) (target, error)
 	if value := getenv(exporter); value != "" && !slices.Contains(strings.Split(value, ","), "otlp") {
 		return target{}, nil
 	}
-	// variable gives the value for this signal, or else for all of them, and the name that it stands under.
+	// variable returns the value for this signal, or else for all of them, and the name that it stands under.
 	variable := func(what string) (value, name string) {
 		name = "OTEL_EXPORTER_OTLP_" + signal + "_" + what
 		if value = getenv(name); value != "" {

@@ -24,7 +24,7 @@ func JoinLimited(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// FirstOf gives names, as many as a person reads; of more the last says how many.
+// FirstOf returns names, as many as a person reads; of more the last says how many.
 func FirstOf(names []string, most int) []string {
 	if more := len(names) - most; more > 0 {
 		return append(names[:most:most], fmt.Sprintf("and %d more", more))

@@ -101,7 +101,7 @@ const (
 	MaxRestated = 16 << 10
 )
 
-// Truncate gives at most n bytes of a text, and breaks no rune.
+// Truncate returns at most n bytes of a text, and breaks no rune.
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -112,7 +112,7 @@ func Truncate(s string, n int) string {
 	return s[:n]
 }
 
-// End gives at most the last n bytes of a text, and breaks no rune.
+// End returns at most the last n bytes of a text, and breaks no rune.
 func End(s string, n int) string {
 	if len(s) <= n {
 		return s

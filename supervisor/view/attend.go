@@ -58,7 +58,7 @@ type Attending struct {
 	Said   map[int64]supervisor.InboxEntry // messages that were left and are not read yet, by Seq
 }
 
-// Look gives how the run stands, and what has happened since the last look.
+// Look returns how the run stands, and what has happened since the last look.
 func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 	l, err := r.Store.Load(ctx, a.Run)
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *Attending) happened(events []checkpoints.Event, last int64, after super
 	return ns
 }
 
-// dated gives a notice of a change the time of that.
+// dated returns a notice of a change the time of that.
 func dated(n supervisor.Notification) supervisor.Notification {
 	switch {
 	case n.Question != nil && n.Question.AnsweredAt != nil:

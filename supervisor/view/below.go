@@ -22,7 +22,7 @@ func EachBelow(agents []AgentView, f func(depth int, a AgentView)) {
 	}
 }
 
-// ByParent gives agents by the id of the one that has started each, in their order; those whose parent is not among
+// ByParent returns agents by the id of the one that has started each, in their order; those whose parent is not among
 // them under "". Who walks through it takes each list out: in a database that somebody has changed, parents may go in a
 // circle.
 func ByParent(agents []AgentView) map[string][]AgentView {

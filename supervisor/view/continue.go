@@ -18,7 +18,7 @@ type Continuation struct {
 // errNotContinued says that an agent's conversation cannot be gone on with.
 var errNotContinued = errors.New("nothing was started")
 
-// Continuation gives the conversation of the agent that an id or its start names, that of the root where it names a
+// Continuation returns the conversation of the agent that an id or its start names, that of the root where it names a
 // run. The error says why nothing can go on in it: the agent still lives, or has had none that claude knows.
 func (r Reader) Continuation(ctx context.Context, id string) (Continuation, error) {
 	run, agent, err := RunNamed(ctx, r.Store, id)

@@ -44,7 +44,7 @@ type WorktreeView struct {
 	Drop   []string                  `json:"drop"`  // and that remove it
 }
 
-// worktreeViews gives the worktrees of a run's agents.
+// worktreeViews returns the worktrees of a run's agents.
 func worktreeViews(run supervisor.Run, agents []supervisor.Agent) map[string]WorktreeView {
 	s, views := supervisor.FoldersIn(run, agents), map[string]WorktreeView{}
 	for _, a := range agents {
@@ -60,7 +60,8 @@ func worktreeViews(run supervisor.Run, agents []supervisor.Agent) map[string]Wor
 	return views
 }
 
-// asItIs gives a worktree as a person may have left it, who has taken over what was in it and removed its folder since.
+// asItIs returns a worktree as a person may have left it, who has taken over what was in it and removed its folder
+// since.
 func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
 	if w.State != checkpoints.WorktreeKept || w.Path == "" {
 		return w
@@ -71,7 +72,7 @@ func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
 	return w
 }
 
-// Show gives what is known of the run, agent or question that an id or its start names.
+// Show returns what is known of the run, agent or question that an id or its start names.
 func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	kind, full, err := r.Store.Resolve(ctx, id)
 	if err != nil {
@@ -152,7 +153,7 @@ type AgentDetails struct {
 	ContinuedBy     string                   `json:"continued_by"` // the agent that goes on with its conversation
 }
 
-// agentDetails gives what is known of an agent. It looks at the processes of one whose run is supervised.
+// agentDetails returns what is known of an agent. It looks at the processes of one whose run is supervised.
 func agentDetails(s supervisor.State, a *supervisor.Agent, pid int, at time.Time) AgentDetails {
 	d := AgentDetails{
 		Delegated: a.Delegated, Budget: a.Budget, Progress: a.Progress, Worked: workedFor(s, a, at).Seconds(),

@@ -51,8 +51,8 @@ func (l Log) Each(each func(line []byte) error) error { return EachLogLine(l.pat
 // maxRecent bounds what Recent reads of a log, in bytes.
 const maxRecent = 4 << 20
 
-// Recent gives the last things that the log says in prose, at most n, oldest first, and the log of what is added after
-// them. Of a long log only the end is read; where nothing was printed yet there are none.
+// Recent returns the last things that the log says in prose, at most n, oldest first, and the log of what is added
+// after them. Of a long log only the end is read; where nothing was printed yet there are none.
 func (l Log) Recent(n int) (said []string, after Log, err error) {
 	recent, after, err := l.recent(n)
 	return inWords(recent), after, err
@@ -81,7 +81,7 @@ func (l Log) recent(n int) (said []Remark, after Log, err error) {
 	return said[max(len(said)-n, 0):], l, nil
 }
 
-// saidFrom gives what the whole lines of a part of a file say, and where the last of them ends.
+// saidFrom returns what the whole lines of a part of a file say, and where the last of them ends.
 func saidFrom(file io.ReaderAt, from, to int64, say func([]byte) []Remark) (said []Remark, end int64, err error) {
 	part, err := io.ReadAll(io.NewSectionReader(file, from, to-from))
 	if err != nil {
@@ -228,7 +228,7 @@ func (t *tail) close() {
 // Said says in words what a line of a log holds, with its time; nothing for what only programs need.
 func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
 
-// Prose gives what says in words what the lines of an agent's log hold, one after the other, as Said does but without
+// Prose returns what says in words what the lines of an agent's log hold, one after the other, as Said does but without
 // the agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose
 // until then.
 func Prose(agent string) func(line []byte) []string {
@@ -275,7 +275,7 @@ func CallInWords(name string, input json.RawMessage) string {
 	return "[" + own + "] " + told
 }
 
-// commandOf gives the command of a call; "" if it has none.
+// commandOf returns the command of a call; "" if it has none.
 func commandOf(input json.RawMessage) (command string) {
 	text.EachMember(input, func(name, value string) {
 		if name == "command" {
@@ -294,12 +294,12 @@ func textsOf(questions []signals.Question) string {
 	return strings.Join(texts, " · ")
 }
 
-// From gives the log as it goes on from a place in its file, in bytes, which Part has given.
+// From returns the log as it goes on from a place in its file, in bytes, which Part has given.
 func (l Log) From(place int64) Log { l.from = place; return l }
 
-// Part gives the whole lines of the log from a place in its file, in bytes, until they are about most bytes long, each
-// with its newline, and the place behind them. There are none where the log ends, or nothing was printed yet. A line
-// that is longer than the logs' bound is an error; so is a place that the file does not reach.
+// Part returns the whole lines of the log from a place in its file, in bytes, until they are about most bytes long,
+// each with its newline, and the place behind them. There are none where the log ends, or nothing was printed yet. A
+// line that is longer than the logs' bound is an error; so is a place that the file does not reach.
 func (l Log) Part(from int64, most int) (lines [][]byte, next int64, err error) {
 	file, err := os.Open(l.path())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ type answers struct {
 	told map[string]time.Time // by question: when the answer was given that was told
 }
 
-// look gives the answers that were given since the last look, in the order of time. A changed one is one more. What a
+// look returns the answers that were given since the last look, in the order of time. A changed one is one more. What a
 // rule has answered nobody has said: it is left out.
 func (a *answers) look(ctx context.Context) (iter.Seq2[LogLine, error], error) {
 	asked, err := a.log.reader.Store.Questions(ctx, checkpoints.QuestionFilter{Run: a.log.Run, Agent: a.log.Agent})

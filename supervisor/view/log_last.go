@@ -19,7 +19,7 @@ type LogPart struct {
 	Counts func(LogLine) bool // the lines that Last counts
 }
 
-// Only gives the log as it begins with the part. It reads as little of the files as that takes, from their ends.
+// Only returns the log as it begins with the part. It reads as little of the files as that takes, from their ends.
 func (l RunLog) Only(ctx context.Context, p LogPart) (RunLog, error) {
 	if p.Last == 0 && p.Since.IsZero() {
 		return l, nil
@@ -82,7 +82,7 @@ type begin struct {
 // logStep is how much of a log is read at a time from its end, in bytes.
 const logStep = 256 << 10
 
-// lastLines gives the lines of a log that count, of its part.
+// lastLines returns the lines of a log that count, of its part.
 func (l Log) lastLines(like LogLine, p LogPart) (found []begin, err error) {
 	file, err := os.Open(l.path())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -46,7 +46,7 @@ func (r Reader) RunLog(ctx context.Context, id string) (RunLog, error) {
 	return RunLog{Run: run, Agent: agent, reader: r}, err
 }
 
-// Remarks gives in words what the line holds; nothing for what only programs need.
+// Remarks returns in words what the line holds; nothing for what only programs need.
 func (l LogLine) Remarks() []Remark {
 	if l.Answer != nil {
 		return []Remark{answerRemark(l)}
@@ -57,8 +57,8 @@ func (l LogLine) Remarks() []Remark {
 // Said says in words what the line holds, when and whose it is; nothing for what only programs need.
 func (l LogLine) Said() []string { return inWords(l.Remarks()) }
 
-// Prose gives what says in words what the lines of the log hold, one after the other, as LogLine.Said does but without
-// the agents' signals and the answers, which are for whoever acts on them.
+// Prose returns what says in words what the lines of the log hold, one after the other, as LogLine.Said does but
+// without the agents' signals and the answers, which are for whoever acts on them.
 func (l RunLog) Prose() func(LogLine) []string {
 	byAgent := map[string]func([]byte) []Remark{}
 	return func(line LogLine) []string {
@@ -93,7 +93,7 @@ func (l RunLog) Each(ctx context.Context, each func(LogLine) error) error {
 	return threads.drain(ctx, (*tail).rest, each)
 }
 
-// Follow gives the lines of the logs, and those that are added to them, of agents that are started meanwhile, too,
+// Follow returns the lines of the logs, and those that are added to them, of agents that are started meanwhile, too,
 // until the run or the one agent has ended or nobody supervises it, as is then told by the run's view; or until ctx
 // ends, whose cause is then the error. A line is given once its newline is written, and what is there of the last one
 // at the end.
@@ -143,8 +143,8 @@ func (l RunLog) Follow(ctx context.Context, each func(LogLine) error) (RunView, 
 	return end, err
 }
 
-// Recent gives the last things that the agents that are at work say in prose, at most n in all, and the log of what is
-// added after them; of a run of which none is, those of its root.
+// Recent returns the last things that the agents that are at work say in prose, at most n in all, and the log of what
+// is added after them; of a run of which none is, those of its root.
 func (l RunLog) Recent(ctx context.Context, n int) (texts []string, after RunLog, err error) {
 	var said []Remark
 	agents, err := l.reader.Store.Agents(ctx, l.Run)
@@ -296,7 +296,7 @@ func (t *threads) drain(ctx context.Context, read func(*tail, func([]byte) error
 // errEnough ends the reading of a log whose lines are wanted no more.
 var errEnough = errors.New("enough")
 
-// lines gives the lines that are there now, each until the next is wanted, and at last the error, if there was one. A
+// lines returns the lines that are there now, each until the next is wanted, and at last the error, if there was one. A
 // line that says no time is of that of the line before.
 func (t *thread) lines(read func(*tail, func([]byte) error) error) iter.Seq2[LogLine, error] {
 	return func(yield func(LogLine, error) bool) {
@@ -317,7 +317,7 @@ func (t *thread) lines(read func(*tail, func([]byte) error) error) iter.Seq2[Log
 	}
 }
 
-// timeOf gives the time that a line of a log says; zero if it says none.
+// timeOf returns the time that a line of a log says; zero if it says none.
 func timeOf(line []byte) time.Time {
 	var stamp struct{ Time time.Time }
 	_ = json.Unmarshal(line, &stamp) // one that is no JSON says none

@@ -19,8 +19,8 @@ func NoSuchID(err error) bool {
 	return errors.As(err, &unknown) || errors.As(err, &ambiguous) || errors.Is(err, errWrongKind)
 }
 
-// RunNamed gives the run that an id or its start names, or that the agent which it names belongs to; agent is "" where
-// it names the run.
+// RunNamed returns the run that an id or its start names, or that the agent which it names belongs to; agent is ""
+// where it names the run.
 func RunNamed(ctx context.Context, store *checkpoints.Store, id string) (run, agent string, err error) {
 	kind, full, err := store.Resolve(ctx, id)
 	switch {
@@ -35,7 +35,7 @@ func RunNamed(ctx context.Context, store *checkpoints.Store, id string) (run, ag
 	return full, "", nil
 }
 
-// Called gives the run or agent that a word names, by its id, the start of an id with its r- or a-, or a run's name;
+// Called returns the run or agent that a word names, by its id, the start of an id with its r- or a-, or a run's name;
 // "" if that is no name. byName tells that it may be a word like any other. The error says that several runs have the
 // name, or that nothing has the id.
 func Called(ctx context.Context, store *checkpoints.Store, word string) (id string, byName bool, err error) {

@@ -137,7 +137,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoin
 	return o, nil
 }
 
-// closed gives a question that is open no more, as it is now. Of a script's question nothing is known but that: its
+// closed returns a question that is open no more, as it is now. Of a script's question nothing is known but that: its
 // file has gone, or an answer lies there for it.
 func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error) {
 	if q.Run != "" {
@@ -170,7 +170,7 @@ func byUrgency(a, b QuestionView) int {
 	return a.AskedAt.Compare(b.AskedAt)
 }
 
-// FindQuestion gives the question that an id or its start names, or the name of a question file, with the answer that
+// FindQuestion returns the question that an id or its start names, or the name of a question file, with the answer that
 // nobody has taken yet; *checkpoints.UnknownError, as NoSuchID tells, if there is none.
 func FindQuestion(ctx context.Context, store *checkpoints.Store, id string) (*supervisor.Question, error) {
 	kind, full, err := store.Resolve(ctx, id)

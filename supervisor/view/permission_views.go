@@ -29,7 +29,7 @@ type PermissionView struct {
 	Since    *time.Time `json:"since"`
 }
 
-// Permissions gives what a run lets its agents do without asking: the rules of --allow, then those given as answers,
+// Permissions returns what a run lets its agents do without asking: the rules of --allow, then those given as answers,
 // oldest first. What lies in the inbox and no supervisor has yet taken counts: an answer, a rule that was taken back.
 func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, error) {
 	s, err := State(ctx, r.Store, run)

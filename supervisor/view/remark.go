@@ -93,7 +93,7 @@ func byClock(t time.Time, today, otherDay string) string {
 	return t.Format(otherDay)
 }
 
-// MessagesIn gives what a line of an agent's log says, as the readers of signals take it.
+// MessagesIn returns what a line of an agent's log says, as the readers of signals take it.
 func MessagesIn(l stream.Line) (all []procs.Message) {
 	switch l.Type {
 	case "raw":
@@ -113,7 +113,7 @@ func MessagesIn(l stream.Line) (all []procs.Message) {
 	return all
 }
 
-// remarks gives what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
+// remarks returns what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
 // turns, too.
 func remarks(line []byte, read func(procs.Message) string) []Remark {
 	var e stream.Entry
@@ -150,8 +150,8 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 // inReason are the times that the reason of a status has.
 var inReason = text.Lazily(`(resumes at|tried again at|silent since) (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 
-// Because gives the reason of a status as a person reads it: its times, which are RFC 3339 as they are stored, by their
-// own clock.
+// Because returns the reason of a status as a person reads it: its times, which are RFC 3339 as they are stored, by
+// their own clock.
 func Because(reason string) string {
 	return inReason().ReplaceAllStringFunc(reason, func(found string) string {
 		words := inReason().FindStringSubmatch(found)

@@ -71,7 +71,7 @@ const (
 // SpanKinds are all of them, as a legend lists them.
 var SpanKinds = []SpanKind{SpanWorking, SpanAsking, SpanParked, SpanLimited, SpanBlocked, SpanQueued, SpanNobody}
 
-// spanOf gives the kind of span of a status; "" once the agent has ended.
+// spanOf returns the kind of span of a status; "" once the agent has ended.
 func spanOf(s supervisor.Status) SpanKind {
 	switch {
 	case s.Ended():
@@ -92,7 +92,7 @@ func spanOf(s supervisor.Status) SpanKind {
 	return SpanWorking
 }
 
-// Report gives what happened in the run that an id, its start or a name names; of an agent, in its run.
+// Report returns what happened in the run that an id, its start or a name names; of an agent, in its run.
 func (r Reader) Report(ctx context.Context, id string) (RunReport, error) {
 	run, _, err := RunNamed(ctx, r.Store, id)
 	if err != nil {
@@ -144,7 +144,7 @@ func nameAskers(asked []Decision, agents []AgentView) {
 	}
 }
 
-// decisions gives what was asked in a run.
+// decisions returns what was asked in a run.
 func (r Reader) decisions(ctx context.Context, run string) ([]Decision, error) {
 	qs, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{Run: run})
 	if err != nil {
@@ -210,7 +210,7 @@ func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]S
 	return spans, nil
 }
 
-// lastOpen gives the span that has not ended; nil if there is none.
+// lastOpen returns the span that has not ended; nil if there is none.
 func lastOpen(spans []Span) *Span {
 	if n := len(spans); n > 0 && spans[n-1].To.IsZero() {
 		return &spans[n-1]
@@ -239,7 +239,7 @@ type Record struct {
 	Runs     []RunReport
 }
 
-// RecordSince gives what was decided in the runs that went on since a moment, oldest first, of those that wanted
+// RecordSince returns what was decided in the runs that went on since a moment, oldest first, of those that wanted
 // chooses.
 func (r Reader) RecordSince(ctx context.Context, since time.Time, cwd string,
 	wanted func(RunView) bool) (Record, error) {

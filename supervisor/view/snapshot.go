@@ -57,7 +57,7 @@ type RunSnapshot struct {
 	TooLarge bool `json:"too_large"` // Problem is that the work is larger than a snapshot may be
 }
 
-// runSnapshot gives the last snapshot of a run that takes them by itself; nil for others.
+// runSnapshot returns the last snapshot of a run that takes them by itself; nil for others.
 func runSnapshot(run supervisor.Run) (*RunSnapshot, error) {
 	if run.Snapshots == nil { // of most: their configuration is not read
 		return nil, nil

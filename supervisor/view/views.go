@@ -56,7 +56,7 @@ func Gone(err error) bool { return errors.Is(err, checkpoints.ErrGone) }
 // Close lets the database go.
 func (r Reader) Close() error { return r.Store.Close() }
 
-// State gives the records of a run as the core reads them.
+// State returns the records of a run as the core reads them.
 func State(ctx context.Context, store *checkpoints.Store, run string) (supervisor.State, error) {
 	l, err := store.Load(ctx, run)
 	if err != nil {
@@ -178,7 +178,7 @@ type AskerView struct {
 	Depth int    `json:"depth"` // 1: started by the main conversation
 }
 
-// View gives a question as it is shown.
+// View returns a question as it is shown.
 func View(q *supervisor.Question) QuestionView {
 	v := QuestionView{
 		ID: q.ID, Run: q.Run, Agent: q.Agent, Who: q.Who, Kind: q.Kind, State: q.State, Header: q.Header, Question: q.Text,
@@ -240,7 +240,7 @@ func AnswerCommand(q *supervisor.Question) string {
 	return "claude-supervise answer " + id + " VALUE"
 }
 
-// Runs gives the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is
+// Runs returns the runs that have not ended, or all, oldest first. One whose supervisor is gone without a word is
 // orphaned: that is concluded here and stored nowhere.
 func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error) {
 	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
@@ -253,7 +253,7 @@ func (r Reader) Runs(ctx context.Context, all bool) (views []RunView, err error)
 	return views, err
 }
 
-// goingOn gives the runs that have not ended, as Runs does, and all open questions, as Questions does. Each is read
+// goingOn returns the runs that have not ended, as Runs does, and all open questions, as Questions does. Each is read
 // once, for those who follow thousands.
 func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views []RunView, questions []QuestionView,
 	err error) {
@@ -276,7 +276,7 @@ func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views 
 	return views, questions, err
 }
 
-// PastRuns gives runs that have ended, the latest first: at most most of them, after the first skip.
+// PastRuns returns runs that have ended, the latest first: at most most of them, after the first skip.
 func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, err error) {
 	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
 		runs, err := r.Store.PastRuns(ctx, skip, most)
@@ -288,7 +288,7 @@ func (r Reader) PastRuns(ctx context.Context, skip, most int) (views []RunView, 
 	return views, err
 }
 
-// Run gives one run.
+// Run returns one run.
 func (r Reader) Run(ctx context.Context, id string) (view RunView, err error) {
 	err = asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
 		run, err := r.Store.Run(ctx, id)
@@ -386,7 +386,8 @@ func labelsByRun(agents []supervisor.Agent) map[string]supervisor.Labels {
 	return labels
 }
 
-// agentView gives an agent as it is shown, by its label, with its process, if it has one, and the ids of what it asks.
+// agentView returns an agent as it is shown, by its label, with its process, if it has one, and the ids of what it
+// asks.
 func agentView(a supervisor.Agent, l supervisor.Launch, who string, asks []string) AgentView {
 	v := AgentView{
 		ID: a.ID, Parent: a.Parent, Depth: a.Depth, Task: a.Task, Status: a.Status, Reason: a.Reason, Since: a.Since,
@@ -409,7 +410,7 @@ func agentView(a supervisor.Agent, l supervisor.Launch, who string, asks []strin
 	return v
 }
 
-// Agent gives an agent of the run by its id; false if it has none of that id.
+// Agent returns an agent of the run by its id; false if it has none of that id.
 func (v RunView) Agent(id string) (AgentView, bool) {
 	at := slices.IndexFunc(v.Agents, func(a AgentView) bool { return a.ID == id })
 	if at < 0 {
@@ -458,7 +459,7 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 	return v, nil
 }
 
-// Questions gives the questions that wait for an answer, oldest first.
+// Questions returns the questions that wait for an answer, oldest first.
 func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	var views []QuestionView
 	err := r.Store.AsOne(ctx, func(ctx context.Context) error {
@@ -473,7 +474,7 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 	return views, err
 }
 
-// Asked gives the questions that are open no more, those asked last first: at most most of them.
+// Asked returns the questions that are open no more, those asked last first: at most most of them.
 func (r Reader) Asked(ctx context.Context, most int) (views []QuestionView, err error) {
 	err = r.Store.AsOne(ctx, func(ctx context.Context) error {
 		runs, err := r.Store.Runs(ctx, true)
@@ -510,8 +511,8 @@ func questionViews(open []*supervisor.Question, runs []supervisor.Run) []Questio
 	return views
 }
 
-// OpenQuestions gives the questions of all runs that nobody has answered, oldest first. Those of a packed run are asked
-// wherever it is unpacked.
+// OpenQuestions returns the questions of all runs that nobody has answered, oldest first. Those of a packed run are
+// asked wherever it is unpacked.
 func OpenQuestions(ctx context.Context, store *checkpoints.Store) ([]*supervisor.Question, error) {
 	return openQuestions(ctx, store, nil)
 }
@@ -549,7 +550,7 @@ func openQuestions(ctx context.Context, store *checkpoints.Store, read []supervi
 	return open, nil
 }
 
-// Question gives the question of this id.
+// Question returns the question of this id.
 func Question(ctx context.Context, store *checkpoints.Store, id string) (*supervisor.Question, error) {
 	qs, err := store.Questions(ctx, checkpoints.QuestionFilter{ID: id})
 	if err != nil {

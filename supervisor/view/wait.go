@@ -87,7 +87,7 @@ func (a Awaited) goesOn() bool {
 	return a.View.GoesOn() && !(is && agent.ExitCode != nil)
 }
 
-// Open gives the ids of the questions that are open: of a run, of all its agents.
+// Open returns the ids of the questions that are open: of a run, of all its agents.
 func (a Awaited) Open() []string {
 	if agent, is := a.View.Agent(a.Agent); is {
 		return agent.OpenQuestions
@@ -129,7 +129,7 @@ func (v RunView) code() int {
 	return supervisor.ExitInterrupted
 }
 
-// WorseCode gives the worse of two exit codes of runs.
+// WorseCode returns the worse of two exit codes of runs.
 func WorseCode(a, b int) int {
 	for _, code := range supervisor.ByWorst {
 		if a == code || b == code {
@@ -139,7 +139,7 @@ func WorseCode(a, b int) int {
 	return max(a, b)
 }
 
-// Awaitable gives the nodes that ids or their starts name, each once: the root of a run stands for the run.
+// Awaitable returns the nodes that ids or their starts name, each once: the root of a run stands for the run.
 func (r Reader) Awaitable(ctx context.Context, ids []string) ([]Node, error) {
 	var nodes []Node
 	for _, id := range ids {
@@ -154,7 +154,7 @@ func (r Reader) Awaitable(ctx context.Context, ids []string) ([]Node, error) {
 	return nodes, nil
 }
 
-// node gives the node that an id or its start names.
+// node returns the node that an id or its start names.
 func (r Reader) node(ctx context.Context, id string) (Node, error) {
 	run, agent, err := RunNamed(ctx, r.Store, id)
 	if err != nil || agent == "" {
@@ -167,7 +167,7 @@ func (r Reader) node(ctx context.Context, id string) (Node, error) {
 	return Node{Run: run, Agent: agent}, err
 }
 
-// Above gives the nodes that cannot end before an agent has: itself, those that it was started by, and its run.
+// Above returns the nodes that cannot end before an agent has: itself, those that it was started by, and its run.
 func (r Reader) Above(ctx context.Context, agent string) ([]Node, error) {
 	run, id, err := RunNamed(ctx, r.Store, agent)
 	if err != nil {

@@ -36,7 +36,7 @@ type FileSearch struct {
 
 var errListedTooMuch = errors.New("too many files to look through")
 
-// Missing gives the files that are not on disk, as they were named; one that could not be looked for with the reason
+// Missing returns the files that are not on disk, as they were named; one that could not be looked for with the reason
 // after it.
 func (l *FileSearch) Missing(ctx context.Context, files []string) []string {
 	var gone []string
@@ -95,8 +95,8 @@ func (l *FileSearch) matches(ctx context.Context, pattern string) (bool, error) 
 	return false, nil
 }
 
-// patternBelow gives a pattern as it is below a folder, if all that it fits lies there: the folder itself, or its name
-// without links, which is how an agent may see it.
+// patternBelow returns a pattern as it is below a folder, if all that it fits lies there: the folder itself, or its
+// name without links, which is how an agent may see it.
 func patternBelow(folder, pattern string) (rel string, below bool) {
 	for _, base := range []string{folder, unlinked(folder)} {
 		rel, err := filepath.Rel(base, pattern)

@@ -115,8 +115,8 @@ func (p Spec) Make(ctx context.Context) (checkpoints.Worktree, string, error) {
 	return w, cwd, err
 }
 
-// below gives a folder by its path in another, and makes it where git has none; never outside, whatever links a commit
-// holds.
+// below returns a folder by its path in another, and makes it where git has none; never outside, whatever links a
+// commit holds.
 func below(dir, path string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -159,7 +159,7 @@ func (p Spec) anew(ctx context.Context, g repo) (checkpoints.Worktree, error) {
 	return w, g.add(ctx, w.Path, w.Base, "-b", w.Branch, w.Path, w.Base)
 }
 
-// repoOf gives the folder of the worktrees of a work tree.
+// repoOf returns the folder of the worktrees of a work tree.
 func repoOf(top string) (string, error) {
 	parent, name := filepath.Split(top)
 	if name == "" {
@@ -316,7 +316,7 @@ func (g repo) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.Wo
 	return w, g.add(ctx, w.Path, tip, w.Path, w.Branch)
 }
 
-// tip gives the commit that a branch is at; "" if there is none of that name.
+// tip returns the commit that a branch is at; "" if there is none of that name.
 func (g repo) tip(ctx context.Context, branch string) (string, error) {
 	return git.GitsWord(g.git(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+branch+"^{commit}"))
 }

@@ -22,7 +22,7 @@ type Restore struct {
 	Marker procs.Marker
 }
 
-// PathOf gives the folder of an agent's worktree, beside the work tree that the run works in.
+// PathOf returns the folder of an agent's worktree, beside the work tree that the run works in.
 func PathOf(top, agent string) (string, error) {
 	folder, err := repoOf(top)
 	return filepath.Join(folder, agent), err

@@ -201,7 +201,7 @@ func (t Takeover) merge(ctx context.Context, into person, tip string) (string, e
 	return fmt.Sprintf("Merged into %s of %s.", branch, into.Top), err
 }
 
-// merging gives the commit that is being merged, "" if none is.
+// merging returns the commit that is being merged, "" if none is.
 func (p person) merging(ctx context.Context) (string, error) {
 	return git.GitsWord(p.Own(ctx, "rev-parse", "--quiet", "--verify", "MERGE_HEAD"))
 }
@@ -232,7 +232,7 @@ func (p person) takeBack(ctx context.Context, tip string, failed error, t Takeov
 	return &ConflictError{Files: files, Into: p.Top, Tip: t.Tip}
 }
 
-// programs gives the filters and merge drivers of the person's configuration and the repository's.
+// programs returns the filters and merge drivers of the person's configuration and the repository's.
 func (p person) programs(ctx context.Context) ([]string, error) {
 	out, err := p.run(ctx, "config", "--null", "--name-only", "--get-regexp",
 		`^(filter\..*\.(clean|smudge|process)|merge\..*\.driver)$`)

@@ -12,7 +12,7 @@ import (
 	"claude-supervise/supervisor/internal/gittest"
 )
 
-// asSomebody gives the person of the test a name, and no configuration but that of a file, which it returns.
+// asSomebody returns the person of the test a name, and no configuration but that of a file, which it returns.
 func asSomebody(t *testing.T) (config string) {
 	t.Helper()
 	config = filepath.Join(t.TempDir(), "gitconfig")

@@ -82,7 +82,7 @@ func TestAnAnswerComesToTheAgentThatIsHeldForIt(t *testing.T) {
 	t.Logf("what an answer takes to an agent that is held for it\n%s", figures)
 }
 
-// heardAt gives when agents of a run have heard each answer.
+// heardAt returns when agents of a run have heard each answer.
 func (l *ledger) heardAt(run string) map[string][]time.Time {
 	l.t.Helper()
 	content, err := os.ReadFile(filepath.Join(l.folder, "heard"))

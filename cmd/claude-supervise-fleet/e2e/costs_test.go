@@ -131,7 +131,7 @@ func (s *site) takes(demo string, asks bool, fleet ...string) time.Duration {
 	return time.Since(began)
 }
 
-// command gives a call of claude-supervise by the person.
+// command returns a call of claude-supervise by the person.
 func (s *site) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, "claude-supervise"), args...)
 	cmd.Env, cmd.Dir = s.env(s.home), s.home

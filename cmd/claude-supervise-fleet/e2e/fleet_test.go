@@ -202,7 +202,7 @@ func (p *process) leaves(t *testing.T) {
 	}
 }
 
-// children gives the processes that a process has started itself, each the leader of a group.
+// children returns the processes that a process has started itself, each the leader of a group.
 func children(of int) []int {
 	return slices.DeleteFunc(machine.Children(of), func(pid int) bool { return machine.Group(pid) != pid })
 }
@@ -343,7 +343,7 @@ func (s *site) ends(run string, want int) {
 	}
 }
 
-// left gives the processes of this user that carry the marker of a run, or are its supervisor.
+// left returns the processes of this user that carry the marker of a run, or are its supervisor.
 func left(run string) []int {
 	return append(machine.Marked(run), machine.With("CLAUDE_SUPERVISE_BACKGROUND="+run)...)
 }

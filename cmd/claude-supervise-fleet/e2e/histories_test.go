@@ -50,7 +50,7 @@ func (s *site) keepsHistory(run, name string) {
 	}
 }
 
-// history gives what the workflow of a run has done so far, sealed as it is.
+// history returns what the workflow of a run has done so far, sealed as it is.
 func (s *site) history(run string) *historypb.History {
 	s.t.Helper()
 	client, err := s.dials(sdk.Options{})

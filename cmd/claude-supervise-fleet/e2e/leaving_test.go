@@ -25,7 +25,7 @@ func (h *turn) begins() int {
 	return h.asked
 }
 
-// heldTurn gives a fleet whose agents are the real CLI, and a run that is in a turn on worker one.
+// heldTurn returns a fleet whose agents are the real CLI, and a run that is in a turn on worker one.
 func heldTurn(t *testing.T, flags ...string) (h *turn, one *process, run string) {
 	t.Helper()
 	h = &turn{begun: make(chan struct{}, 1), may: make(chan struct{})}

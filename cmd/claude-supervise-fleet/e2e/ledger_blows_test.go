@@ -77,7 +77,8 @@ func (b *blows) strikes(ctx context.Context) {
 	all.Wait()
 }
 
-// chosen gives the first worker in an order that has a run, else the first one that is up, to strike it; nil if none is.
+// chosen returns the first worker in an order that has a run, else the first one that is up, to strike it; nil if none
+// is.
 func (b *blows) chosen(order []int) (w *struck) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -30,7 +30,7 @@ type question struct {
 	tries         []*try
 }
 
-// winner gives the answer that was acknowledged; "" if none was.
+// winner returns the answer that was acknowledged; "" if none was.
 func (q *question) winner() string {
 	for _, t := range q.tries {
 		if t.outcome == acknowledged {
@@ -90,7 +90,7 @@ func (p *people) answers(ctx context.Context) {
 	p.answering.Wait()
 }
 
-// acknowledged gives how many questions have their answer.
+// acknowledged returns how many questions have their answer.
 func (p *people) acknowledged() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

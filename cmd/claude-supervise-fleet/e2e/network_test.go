@@ -16,7 +16,7 @@ type network struct {
 	open chan struct{} // closed while it lets through
 }
 
-// network gives one to the server of the site.
+// network returns one to the server of the site.
 func (s *site) network() *network {
 	s.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

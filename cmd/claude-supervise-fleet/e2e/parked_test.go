@@ -205,7 +205,7 @@ func (p *parking) measures(table io.Writer, worker *process) {
 		p.median("ps"), p.median("ps", "--json"), p.median("questions", "--json"), p.median("show", p.model.ID))
 }
 
-// count gives how many a command lists.
+// count returns how many a command lists.
 func (p *parking) count(command string) int {
 	p.t.Helper()
 	var all []json.RawMessage
@@ -215,7 +215,7 @@ func (p *parking) count(command string) int {
 	return len(all)
 }
 
-// median gives the middle of the times of three calls of a command, each from its start to its end.
+// median returns the middle of the times of three calls of a command, each from its start to its end.
 func (p *parking) median(args ...string) string {
 	p.t.Helper()
 	var took []time.Duration
@@ -242,7 +242,7 @@ func tell(out io.Writer, cells ...any) {
 // database are the files of the server's database: some of it is not yet in the main one.
 const database = "temporal.db*"
 
-// sizeOf gives the bytes of files below the folder of the server.
+// sizeOf returns the bytes of files below the folder of the server.
 func (s *site) sizeOf(pattern string) (size int64) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.dev, pattern))
@@ -279,7 +279,7 @@ func (p *process) memory(t *testing.T) string {
 	return ""
 }
 
-// fleet gives the fleet as a program has it that holds the key.
+// fleet returns the fleet as a program has it that holds the key.
 func (s *site) fleet() fleet.Fleet {
 	s.t.Helper()
 	dev := s.server()

@@ -35,8 +35,8 @@ func TestTheConversationOfTheRealCLIGoesOnElsewhere(t *testing.T) {
 	nothingIsLeft(t, run)
 }
 
-// realSite gives a fleet whose agents are the real CLI, the scenario that they play, and the model, of which onRequest is
-// told each request before it is answered.
+// realSite returns a fleet whose agents are the real CLI, the scenario that they play, and the model, of which
+// onRequest is told each request before it is answered.
 func realSite(t *testing.T, onRequest func(messagesapi.Request)) (*site, examples.Scenario, *messagesapi.API) {
 	t.Helper()
 	scenario, err := examples.Load("ask")

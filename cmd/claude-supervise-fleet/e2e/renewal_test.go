@@ -44,7 +44,7 @@ func TestARunGoesOnInANewHistory(t *testing.T) {
 	nothingIsLeft(t, run)
 }
 
-// lastSeen gives what the workflow of a run was told last by its worker.
+// lastSeen returns what the workflow of a run was told last by its worker.
 func (s *site) lastSeen(run string) (seen flow.Seen) {
 	s.t.Helper()
 	f := s.fleet()

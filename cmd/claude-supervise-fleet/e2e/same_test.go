@@ -135,7 +135,7 @@ var ofOneRun = []struct {
 	{regexp.MustCompile(`\b(r|q|a)-[0-9A-Za-z]{6,12}\b`), "$1-ID"},
 }
 
-// printed gives the lines that a command printed, without what is of one run or one moment.
+// printed returns the lines that a command printed, without what is of one run or one moment.
 func printed(command, text string) string {
 	var lines []string
 	for _, of := range ofOneRun {
@@ -157,7 +157,7 @@ func printed(command, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// onAFleet gives the lines that a fleet is to print where one machine prints these. What is listed here is what topic
+// onAFleet returns the lines that a fleet is to print where one machine prints these. What is listed here is what topic
 // fleet says of how they differ.
 func onAFleet(text string) string {
 	text = strings.NewReplacer(

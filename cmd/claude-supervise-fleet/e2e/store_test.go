@@ -67,7 +67,7 @@ func (s *site) inS3() *blobStore {
 	return b
 }
 
-// snapshots gives the names of the snapshots of a run, oldest first.
+// snapshots returns the names of the snapshots of a run, oldest first.
 func (b *blobStore) snapshots(run string) (names []string) {
 	b.t.Helper()
 	prefix := gofakes3.NewPrefix(new("runs/"+run+"/"), nil)
@@ -258,7 +258,7 @@ func TestASnapshotThatIsNotWholeOrOfANewerReleaseIsSaid(t *testing.T) {
 	s.succeeds(run)
 }
 
-// newer gives a snapshot as a newer release seals it, with a format that this one does not know.
+// newer returns a snapshot as a newer release seals it, with a format that this one does not know.
 func newer(t *testing.T, key *seal.Key, name string, sealed []byte) []byte {
 	t.Helper()
 	var packed, forged, out bytes.Buffer

@@ -38,7 +38,7 @@ func (s *site) git(folder string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// mirrors gives the names of the repositories that a worker keeps.
+// mirrors returns the names of the repositories that a worker keeps.
 func (p *process) mirrors(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.home, ".local/state/claude-supervise-fleet/worker/repos/*"))

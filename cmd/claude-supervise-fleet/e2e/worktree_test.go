@@ -56,7 +56,7 @@ func TestTheWorktreeOfAChildGoesOnElsewhere(t *testing.T) {
 	nothingIsLeft(t, run)
 }
 
-// treeOf gives the only worktree of a run of a worker.
+// treeOf returns the only worktree of a run of a worker.
 func (s *site) treeOf(p *process, run, epoch string) string {
 	s.t.Helper()
 	found, err := filepath.Glob(filepath.Join(filepath.Dir(p.work(run, epoch)), ".work-worktrees", "a-*"))

@@ -22,7 +22,7 @@ import (
 // A Prompt is what Ask needs.
 type Prompt struct {
 	Service service.Service
-	// Shows gives questions as they are asked on a terminal.
+	// Shows returns questions as they are asked on a terminal.
 	Shows func(ctx context.Context, open []view.QuestionView) []terminal.Question
 	// With is what goes with each reply: who gives it, and what was typed beside it.
 	With service.Answer

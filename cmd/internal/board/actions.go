@@ -18,7 +18,7 @@ func (c Config) has(key string) bool {
 	return has || !optional
 }
 
-// answer gives a question what was replied in its form, and says what becomes of it.
+// answer answers a question with what was replied in its form, and says what becomes of it.
 func (b *Board) answer(id string, r terminal.Reply) (string, error) {
 	a := service.Replied(r.Text, r.Decline, r.Change)
 	a.By = b.config.By

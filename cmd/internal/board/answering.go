@@ -42,7 +42,7 @@ type answered struct {
 	err      error
 }
 
-// formOf gives the form of an open question, with what was typed in it.
+// formOf returns the form of an open question, with what was typed in it.
 func (b *Board) formOf(q view.QuestionView) *terminal.Form {
 	f := b.forms[q.ID]
 	if f == nil {
@@ -283,7 +283,7 @@ func (b *Board) inForm(msg tea.Msg, now time.Time) {
 	}
 }
 
-// questionOf gives the question of a form, and whether it is open.
+// questionOf returns the question of a form, and whether it is open.
 func (b *Board) questionOf(f *terminal.Form) (view.QuestionView, bool) {
 	id := f.Question().ID
 	for _, q := range b.now.Questions {

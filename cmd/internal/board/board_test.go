@@ -176,7 +176,7 @@ func TestAnAnswerThatLostSaysWhoWon(t *testing.T) {
 	}
 }
 
-// without gives the overview after a question was answered elsewhere.
+// without returns the overview after a question was answered elsewhere.
 func without(id string) view.Overview {
 	o := someRuns()
 	at := slices.IndexFunc(o.Questions, func(q view.QuestionView) bool { return q.ID == id })

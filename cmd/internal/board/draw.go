@@ -86,7 +86,7 @@ func (b *Board) rows(columns, rows int, now time.Time) []string {
 	return slices.Concat(head, body, foot)
 }
 
-// filled gives exactly so many rows.
+// filled returns exactly so many rows.
 func filled(rows []string, room int) []string {
 	room = max(room, 0)
 	rows = rows[:min(len(rows), room)]
@@ -230,7 +230,7 @@ func (b *Board) foot(columns, rows int) []string {
 	return append(foot, text+"\x1b[7m \x1b[m")
 }
 
-// paneRows gives what is shown of what the cursor is on, below its title.
+// paneRows returns what is shown of what the cursor is on, below its title.
 func (b *Board) paneRows(now time.Time) (title string, rows []string) {
 	width, room := b.place.paneWidth, max(b.place.pane-1, 1)
 	e, is := b.current()
@@ -293,7 +293,7 @@ func (b *Board) wrapped(text string, width int) []string {
 	return terminal.Wrap(strings.TrimRight(terminal.Clean(text), "\n"), width)
 }
 
-// part gives the rows that were scrolled to.
+// part returns the rows that were scrolled to.
 func (b *Board) part(rows []string, room int) []string {
 	b.scroll = min(max(b.scroll, 0), max(len(rows)-room, 0))
 	rest := slices.Clone(rows[b.scroll:])
@@ -306,7 +306,7 @@ func (b *Board) part(rows []string, room int) []string {
 	return rest
 }
 
-// tail gives the end of the log, or what stands above it by as many rows as were scrolled.
+// tail returns the end of the log, or what stands above it by as many rows as were scrolled.
 func (b *Board) tail(width, room int) []string {
 	b.scroll = min(b.scroll, 0)
 	var rows []string // from the last on

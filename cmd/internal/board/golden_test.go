@@ -142,8 +142,8 @@ func drawnBy(t *testing.T, d *testBoard, columns, rows int) *vt.Emulator {
 	return screen
 }
 
-// rowsOf gives the rows of a screen, cell by cell, without the blanks at their ends; of rows that are alike one, and how
-// many more there are.
+// rowsOf returns the rows of a screen, cell by cell, without the blanks at their ends; of rows that are alike one, and
+// how many more there are.
 func rowsOf(screen *vt.Emulator, of func(screen *vt.Emulator, x, y int) string) string {
 	var all []string
 	for y := range screen.Height() {
@@ -211,7 +211,7 @@ func asks1(q view.QuestionView) view.Overview {
 	return o
 }
 
-// like gives an open question with such options: their labels and descriptions by turns.
+// like returns an open question with such options: their labels and descriptions by turns.
 func like(kind questions.Name, header, text, context string, options ...string) view.QuestionView {
 	q := asked("q-1", "r-one")
 	q.Kind, q.Header, q.Question, q.Context, q.Cwd, q.Options = kind, header, text, context, "/src/r-one", nil

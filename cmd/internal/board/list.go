@@ -114,7 +114,7 @@ func tree(r *view.RunView, fits func(...string) bool, home func(string) string) 
 	return list
 }
 
-// words gives what reports whether each word of a filter is in one of the texts.
+// words returns what reports whether each word of a filter is in one of the texts.
 func words(filter string) func(...string) bool {
 	wanted := strings.Fields(strings.ToLower(filter))
 	return func(texts ...string) bool {

@@ -65,7 +65,7 @@ func (b *Board) togglePast() {
 	b.relist()
 }
 
-// over gives the runs that have ended and are shown, each once, and none that has been resumed since.
+// over returns the runs that have ended and are shown, each once, and none that has been resumed since.
 func (b *Board) over() (runs []view.RunView) {
 	known := map[string]bool{}
 	for i := range b.now.Runs {
@@ -88,7 +88,7 @@ func (b *Board) over() (runs []view.RunView) {
 	return runs
 }
 
-// answers gives the questions that are open no more and are looked for.
+// answers returns the questions that are open no more and are looked for.
 func (b *Board) answers() []view.QuestionView {
 	if b.filter == "" {
 		return nil

@@ -72,7 +72,7 @@ const (
 // heading names the columns of runs.
 const heading = "runs"
 
-// lines gives what the lines of the list are: entries by their places, -1 for the heading that stands above the runs
+// lines returns what the lines of the list are: entries by their places, -1 for the heading that stands above the runs
 // where there is room.
 func (b *Board) lines(room int) []int {
 	lines := make([]int, 0, len(b.list)+1)
@@ -87,7 +87,7 @@ func (b *Board) lines(room int) []int {
 	return lines
 }
 
-// listRows gives the lines of the list that there is room for, those around the cursor, and notes which they are.
+// listRows returns the lines of the list that there is room for, those around the cursor, and notes which they are.
 func (b *Board) listRows(lines []int, now time.Time) []string {
 	cursor := b.at()
 	b.place.lines = b.visible(lines, cursor)
@@ -143,7 +143,7 @@ func (b *Board) mark(row int, cursor bool) string {
 // leastRows is how many rows the questions and the runs leave each other, where the list is too long for the screen.
 const leastRows = 3
 
-// visible gives the lines of the list that there is room for. The part that the cursor is in, questions or runs,
+// visible returns the lines of the list that there is room for. The part that the cursor is in, questions or runs,
 // scrolls with it; of the other some rows stay.
 func (b *Board) visible(lines []int, cursor int) []int {
 	room := b.place.list
@@ -170,7 +170,7 @@ func (b *Board) visible(lines []int, cursor int) []int {
 		below[b.firstRun:b.firstRun+rest-upper])
 }
 
-// scrolled gives the first line that is shown of so many, with the cursor among them if it is in these lines.
+// scrolled returns the first line that is shown of so many, with the cursor among them if it is in these lines.
 func scrolled(lines []int, room, cursor, first int) int {
 	if at := slices.Index(lines, cursor); at >= 0 {
 		first = min(max(first, at-room+1), at)

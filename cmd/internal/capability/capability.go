@@ -56,7 +56,7 @@ func Question(capability string) string {
 	return question
 }
 
-// Answers gives what a capability can answer; ErrUnknown if it is none.
+// Answers returns what a capability can answer; ErrUnknown if it is none.
 func Answers(folder, capability string) ([]string, error) {
 	question, secret, _ := strings.Cut(capability, ".")
 	grants, err := read(file(folder, question))

@@ -32,7 +32,7 @@ type Choice struct {
 	Sure  string // what a person is asked before the only one is taken, of which %s is the name; "": nothing
 }
 
-// Chosen gives the id that is named, or that of the run which the command takes without one. Inside an agent, which
+// Chosen returns the id that is named, or that of the run which the command takes without one. Inside an agent, which
 // sees no other runs, one has to be named.
 func (p Program) Chosen(cmd *cobra.Command, args []string, c Choice) (id string, err error) {
 	if len(args) > 0 {

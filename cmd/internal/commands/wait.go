@@ -151,8 +151,8 @@ func (w waiting) await(ctx context.Context, s service.Runs, nodes []view.Node) e
 	return nil
 }
 
-// asks gives what tells a person at a terminal, once of each question, that somebody waits for an answer: the wait goes
-// on for as long as nobody gives one.
+// asks returns what tells a person at a terminal, once of each question, that somebody waits for an answer: the wait
+// goes on for as long as nobody gives one.
 func (w waiting) asks(p *terminal.Printer) func(view.Awaited) {
 	told := map[string]bool{}
 	return func(a view.Awaited) {

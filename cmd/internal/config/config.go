@@ -135,7 +135,7 @@ func Folders(env []string) []string {
 	return slices.Compact(all)
 }
 
-// lookup gives the value of a variable, the last if there are several.
+// lookup returns the value of a variable, the last if there are several.
 func lookup(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -201,7 +201,8 @@ func Flags() []string {
 	return flags
 }
 
-// Others gives what the file says beside the defaults of runs, for people. Secrets are not shown: the file names files.
+// Others returns what the file says beside the defaults of runs, for people. Secrets are not shown: the file names
+// files.
 func (c Config) Others() []Default {
 	var all []Default
 	said := []struct{ name, value string }{
@@ -225,8 +226,8 @@ func (c Config) Others() []Default {
 	return all
 }
 
-// For gives the defaults of a run in a folder, which must exist: one of each flag, but several of allow. It is an error
-// if the file lies where the agents of that run write.
+// For returns the defaults of a run in a folder, which must exist: one of each flag, but several of allow. It is an
+// error if the file lies where the agents of that run write.
 func (c Config) For(cwd string) ([]Default, error) {
 	real, err := filepath.EvalSymlinks(cwd)
 	if err != nil {

@@ -31,7 +31,7 @@ func file(home string) string {
 	return filepath.Join(home, ".config", "claude-supervise", "config.yaml")
 }
 
-// flags gives the defaults of a run in a folder below the home as NAME=VALUE.
+// flags returns the defaults of a run in a folder below the home as NAME=VALUE.
 func flags(t *testing.T, c Config, cwd string) (all []string) {
 	t.Helper()
 	if err := os.MkdirAll(cwd, 0o700); err != nil {

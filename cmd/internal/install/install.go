@@ -205,7 +205,7 @@ func initCommand(f Flags, more string) string {
 	return words + " " + more
 }
 
-// wanted gives what is to be done to a file. The error says what is in the way.
+// wanted returns what is to be done to a file. The error says what is in the way.
 func (f personsFile) wanted(undo bool) (change, error) {
 	c := change{shown: f.shown()}
 	now, err := f.look()
@@ -268,7 +268,7 @@ func homeFolder() (string, error) {
 	return home, nil
 }
 
-// initPlace gives where init puts its files.
+// initPlace returns where init puts its files.
 func initPlace(user bool) (place, error) {
 	home, err := homeFolder()
 	if user {

@@ -16,7 +16,7 @@ import (
 // AnswerName is the name under which this program lists what is asked and takes an answer.
 const AnswerName = "claude-answer"
 
-// answerLink gives what is to be done to ~/.local/bin/claude-answer, where the XDG base directory specification has a
+// answerLink returns what is to be done to ~/.local/bin/claude-answer, where the XDG base directory specification has a
 // person's own programs. The link is a convenience: what is in its way is said, and keeps nothing else from being done.
 func answerLink(undo bool) change {
 	c := change{shown: AnswerName}

@@ -16,7 +16,7 @@ import (
 // stopPatience is how long what a command has started may keep its output open once the command itself is gone.
 const stopPatience = 5 * time.Second
 
-// Command gives what a command prints that a person gives as one text (commandline.Parse), as Lines does. It runs in
+// Command returns what a command prints that a person gives as one text (commandline.Parse), as Lines does. It runs in
 // the folder, without a shell, with nothing on stdin; what it says on stderr goes to said. One that fails gives no
 // items, whatever it has printed; one that prints too much is ended.
 func Command(ctx context.Context, folder, line string, said io.Writer) ([]string, error) {

@@ -20,7 +20,7 @@ import (
 // maxWalked bounds how many files and folders are looked at for a pattern.
 const maxWalked = 1_000_000
 
-// Files gives the files below a folder whose path from there fits a pattern, sorted by path. The pattern is that of a
+// Files returns the files below a folder whose path from there fits a pattern, sorted by path. The pattern is that of a
 // shell: * and ? stand for anything but a slash, ** for any number of folders, and nothing but a dot for a dot that a
 // name begins with. A link counts if it leads to a file below the folder; no folder is entered by one.
 func Files(folder, glob string) ([]string, error) { return files(folder, glob, maxItems) }
@@ -91,7 +91,7 @@ func base(glob string) string {
 	return at
 }
 
-// LinesOf gives the lines of a file below a folder, as Lines does.
+// LinesOf returns the lines of a file below a folder, as Lines does.
 func LinesOf(folder, name string) ([]string, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

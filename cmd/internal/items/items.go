@@ -23,7 +23,7 @@ const maxItem = 64 << 10
 
 func tooMany(most int) error { return fmt.Errorf("there are more than %d items", most) }
 
-// Lines gives the lines of a text but for empty ones, without the white space around them. A text with a NUL in it
+// Lines returns the lines of a text but for empty ones, without the white space around them. A text with a NUL in it
 // holds items that end in one, whole: names of files with line ends in them, as `find -print0` prints them.
 func Lines(from io.Reader) ([]string, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxText+1))

@@ -37,7 +37,7 @@ func (a Address) With(name constant, value string) Address {
 	return a
 }
 
-// ours gives the beginning of an address, which leads to no other site.
+// ours returns the beginning of an address, which leads to no other site.
 func ours(begin constant) string {
 	if begin != "" && (begin[0] == '/' && (len(begin) == 1 || begin[1] != '/') || begin[0] == '?' || begin[0] == '#') {
 		return string(begin)

@@ -73,7 +73,7 @@ func Dotted(children ...g.Node) g.Node {
 	return all
 }
 
-// flat gives the nodes of groups, and of groups in them, without those that are nil.
+// flat returns the nodes of groups, and of groups in them, without those that are nil.
 func flat(nodes []g.Node) []g.Node {
 	var all []g.Node
 	for _, n := range nodes {

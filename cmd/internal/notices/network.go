@@ -219,8 +219,8 @@ func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Messag
 	return m, nil
 }
 
-// buttons gives what can be answered on the phone, with the answers. To permit something all of it must be there to be
-// seen, and the person must have let it.
+// buttons returns what can be answered on the phone, with the answers. To permit something all of it must be there to
+// be seen, and the person must have let it.
 func (p *mailer) buttons(q *supervisor.Question, t terminal.Question, all bool) (labels, answers []string) {
 	switch {
 	case questions.KindOf(q.Kind).Ruled:
@@ -285,7 +285,7 @@ func (p *mailer) left(end *ending) {
 // ByPhone names who has answered by a button.
 const ByPhone = "a button on the phone"
 
-// Pressed gives the question that a button on the phone answers, and what it answers. The error is a *service.Refusal
+// Pressed returns the question that a button on the phone answers, and what it answers. The error is a *service.Refusal
 // where that cannot be.
 func Pressed(ctx context.Context, c client.Client, given string, option int) (question, answer string, err error) {
 	unknown := &service.Refusal{Reason: service.NotThere, Text: "this button is not one of ours; nothing was answered"}

@@ -28,7 +28,7 @@ type request struct {
 	body   string
 }
 
-// receives gives a server that replies with a status, and what it is sent.
+// receives returns a server that replies with a status, and what it is sent.
 func receives(t *testing.T, reply http.HandlerFunc) (address string, sent chan request) {
 	t.Helper()
 	sent = make(chan request, 10)

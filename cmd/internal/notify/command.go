@@ -70,7 +70,7 @@ func prepare(ctx context.Context, command []string) *exec.Cmd {
 	return cmd
 }
 
-// run gives what the command has printed.
+// run returns what the command has printed.
 func run(ctx context.Context, cmd *exec.Cmd) (string, error) {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

@@ -197,7 +197,7 @@ func (l *lane) queue(d Draft) {
 	}
 }
 
-// next gives the message that is to be sent next about something, and marks that it is attempted.
+// next returns the message that is to be sent next about something, and marks that it is attempted.
 func (l *lane) next(about string) (Draft, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

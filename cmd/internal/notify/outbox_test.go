@@ -53,7 +53,7 @@ var errHangs = errors.New("hangs")
 
 func takesAll(Message, int) error { return nil }
 
-// told gives what was taken about something.
+// told returns what was taken about something.
 func (r *recorder) told(about string) (ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *recorder) told(about string) (ids []string) {
 	return ids
 }
 
-// opened gives an outbox that does not rest, with its journal, and what it has reported.
+// opened returns an outbox that does not rest, with its journal, and what it has reported.
 func opened(t *testing.T, path string, channels ...Channel) (o *Outbox, reported func() []string) {
 	t.Helper()
 	var mu sync.Mutex

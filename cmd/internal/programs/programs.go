@@ -22,8 +22,8 @@ func Own() (string, error) {
 	return self, nil
 }
 
-// Find gives the path of another program of this project, which lies beside this one or in an absolute folder of $PATH,
-// and the folder of this one; "" where it is not there.
+// Find returns the path of another program of this project, which lies beside this one or in an absolute folder of
+// $PATH, and the folder of this one; "" where it is not there.
 func Find(name string) (path, folder string, err error) {
 	self, err := Own()
 	if err != nil {

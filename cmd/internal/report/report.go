@@ -80,7 +80,7 @@ func ending(code *int) string {
 // maxChanged bounds how many files of a worktree are named.
 const maxChanged = 200
 
-// few gives the first of many names.
+// few returns the first of many names.
 func few(names []string) []string {
 	more := len(names) - maxChanged
 	if more <= 0 {
@@ -92,7 +92,7 @@ func few(names []string) []string {
 // when says a time in full, with the zone in which it is said: the page may be read anywhere.
 func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST") }
 
-// chosen gives the decisions that are about what an agent may do, or the others.
+// chosen returns the decisions that are about what an agent may do, or the others.
 func chosen(all []view.Decision, grants bool) []view.Decision {
 	return slices.DeleteFunc(slices.Clone(all), func(d view.Decision) bool {
 		return supervisor.Writable(d.Kind) == grants

@@ -33,7 +33,7 @@ func decision(id, question string, minute int) view.Decision {
 		AskedAt: at(minute)}, After: time.Hour}
 }
 
-// fill gives what a pointer is to point to.
+// fill returns what a pointer is to point to.
 func fill[T any](p **T) *T {
 	*p = new(T)
 	return *p

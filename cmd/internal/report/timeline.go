@@ -77,7 +77,7 @@ func (t timeline) place(at time.Time) float64 {
 	return t.marks[min(i, len(t.marks)-1)].place
 }
 
-// Bars gives the bars of an agent. One is never thinner than can be seen.
+// Bars returns the bars of an agent. One is never thinner than can be seen.
 func (t timeline) Bars(a view.ReportedAgent) []Bar {
 	var bars []Bar
 	for _, s := range a.Spans {
@@ -87,7 +87,7 @@ func (t timeline) Bars(a view.ReportedAgent) []Bar {
 	return bars
 }
 
-// kinds gives the kinds of spans that are drawn, in the order of the legend.
+// kinds returns the kinds of spans that are drawn, in the order of the legend.
 func kinds(r view.RunReport) []view.SpanKind {
 	return slices.DeleteFunc(slices.Clone(view.SpanKinds), func(kind view.SpanKind) bool {
 		return !slices.ContainsFunc(r.Agents, func(a view.ReportedAgent) bool {

@@ -15,7 +15,7 @@ const BackgroundRun = "CLAUDE_SUPERVISE_BACKGROUND"
 // those of its children, as JSON.
 const BackgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
 
-// collectedBefore gives what was typed for the task of this supervisor in the background, and takes it out of the
+// collectedBefore returns what was typed for the task of this supervisor in the background, and takes it out of the
 // environment: what the supervisor starts has no use for it.
 func collectedBefore() (b []supervisor.Brief, err error) {
 	text := os.Getenv(BackgroundBrief)

@@ -32,7 +32,7 @@ type part struct {
 	shared string // the context that stands in the task file for all of them
 }
 
-// told gives what the agents of the task are told. Of a pool that is the template.
+// told returns what the agents of the task are told. Of a pool that is the template.
 func (o Request) told(file taskfile.File) []part {
 	var parts []part
 	if o.Prompt != "" {
@@ -72,8 +72,8 @@ func (p part) gaps() []supervisor.Gap {
 	return supervisor.CheckTask(p.prompt, b)
 }
 
-// gaps gives what the task lacks that its agents need. A demo's own task is its author's, and one in the background has
-// been looked at by whoever has started that.
+// gaps returns what the task lacks that its agents need. A demo's own task is its author's, and one in the background
+// has been looked at by whoever has started that.
 func (o Request) gaps(check string) []lack {
 	if check == CheckOff || !o.own || InBackground() {
 		return nil

@@ -45,7 +45,7 @@ func TestEachFieldOfATaskFileHasAClass(t *testing.T) {
 	}
 }
 
-// ordered gives what a command line asks for, with a task file of this text.
+// ordered returns what a command line asks for, with a task file of this text.
 func ordered(t *testing.T, text string, flags ...string) (Request, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())

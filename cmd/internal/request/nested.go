@@ -18,7 +18,7 @@ var nestedFlags = []string{
 	"quiet", "log", "no-notify",
 }
 
-// Nested gives what is asked for, and what is to be told of what does not count inside an agent.
+// Nested returns what is asked for, and what is to be told of what does not count inside an agent.
 func Nested(cmd *cobra.Command, o Request, f Flags, caller supervisor.Caller) (t nested.NestedTask,
 	told []string, err error) {
 	switch {

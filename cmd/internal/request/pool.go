@@ -12,7 +12,7 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// pool gives the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task
+// pool returns the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task
 // itself.
 func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]supervisor.Child, error) {
 	if file.Each == nil && f.each == "" {
@@ -46,7 +46,7 @@ func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]supe
 	return all, nil
 }
 
-// linesOfStdin gives the items that stand on stdin, and keeps them for a supervisor in the background.
+// linesOfStdin returns the items that stand on stdin, and keeps them for a supervisor in the background.
 func (o *Request) linesOfStdin() ([]string, error) {
 	if o.Stdin != "" {
 		return nil, errors.New("the task was read from there")

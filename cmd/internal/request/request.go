@@ -205,7 +205,7 @@ func (o *Request) play(name string) error {
 	return nil
 }
 
-// demoTask gives the task file of a scenario, which counts as if -f named it; the zero File for one that has none.
+// demoTask returns the task file of a scenario, which counts as if -f named it; the zero File for one that has none.
 func demoTask(name string) (taskfile.File, error) {
 	scenario, err := examples.Load(name)
 	if err != nil {
@@ -318,8 +318,8 @@ func OnQuestion(text string) (supervisor.OnQuestion, error) {
 	return "", usage("--on-question takes ask, park or fail, not %q", text)
 }
 
-// handedOn gives the flags that claude gets: those of ours that are its own, then what was passed on, which goes before
-// them.
+// handedOn returns the flags that claude gets: those of ours that are its own, then what was passed on, which goes
+// before them.
 func handedOn(f Flags, passed []string) []string {
 	var flags []string
 	hand := func(flag, value string) {
@@ -356,7 +356,7 @@ func presets(given []string, file string) ([]supervisor.Preset, error) {
 	return nil, unusable("--answers", file, err)
 }
 
-// prompt gives the task's text: the argument, or stdin for "-".
+// prompt returns the task's text: the argument, or stdin for "-".
 func prompt(args []string) (string, error) {
 	switch {
 	case len(args) == 0:
@@ -385,7 +385,7 @@ func prompt(args []string) (string, error) {
 	return text, nil
 }
 
-// Folder gives the path from the root of a folder that a run works in.
+// Folder returns the path from the root of a folder that a run works in.
 func Folder(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// asked gives what a command line asks for, in a folder of its own.
+// asked returns what a command line asks for, in a folder of its own.
 func asked(t *testing.T, args ...string) (Request, Flags, error) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())

@@ -10,8 +10,8 @@ import (
 // MaxChildren is how many agents are listed below one; of more, those that a person may have to look at.
 const MaxChildren = 20
 
-// folded gives the agents that are listed, in their order, and the others by the one that they stand below. What stands
-// below one that is not listed is not listed either.
+// folded returns the agents that are listed, in their order, and the others by the one that they stand below. What
+// stands below one that is not listed is not listed either.
 func folded(agents []view.AgentView) (shown []view.AgentView, hidden map[string][]view.AgentView) {
 	children := map[string][]view.AgentView{}
 	for _, a := range agents {

@@ -33,7 +33,8 @@ func LogText(width int, entry string) string {
 	return ansi.Wrap(strings.Join(out, "\n"), width, "")
 }
 
-// blockEnd gives how many lines stand before the end of the block that was begun; -1 where none is, or it is left open.
+// blockEnd returns how many lines stand before the end of the block that was begun; -1 where none is, or it is left
+// open.
 func blockEnd(lines, name []string) int {
 	for i, line := range lines {
 		if name != nil && strings.TrimSpace(line) == "[/"+name[1]+"]" {

@@ -35,7 +35,7 @@ var (
 		column{"NAME", func(r view.RunView, _ time.Time) string { return r.Name }})
 )
 
-// columnsOf gives the headers of columns, and the rows of runs.
+// columnsOf returns the headers of columns, and the rows of runs.
 func columnsOf(columns []column, runs []view.RunView, now time.Time) (header []string, rows [][]string) {
 	rows = make([][]string, len(runs))
 	for _, c := range columns {

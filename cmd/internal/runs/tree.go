@@ -40,7 +40,7 @@ func agentTree(width int, first, last string, rows []terminal.TreeRow) string {
 	return terminal.Tree(width, 2, header[:2], narrow)
 }
 
-// agentRows gives the rows of a run's agents.
+// agentRows returns the rows of a run's agents.
 func agentRows(r view.RunView, now time.Time) []terminal.TreeRow {
 	var rows []terminal.TreeRow
 	shown, hidden := folded(r.Agents)

@@ -63,7 +63,7 @@ func takeSection(text string) (string, Standing, error) {
 	return before, standing, nil
 }
 
-// section gives the section as it stands in a file whose lines end in nl.
+// section returns the section as it stands in a file whose lines end in nl.
 func section(gap int, nl string, closed bool) string {
 	text := begin + "\n" + sectionText + seal(sectionText, "-"+strconv.Itoa(gap)) + "\n" + end
 	if closed {
@@ -72,7 +72,7 @@ func section(gap int, nl string, closed bool) string {
 	return strings.ReplaceAll(text, "\n", nl)
 }
 
-// find gives where our section begins, and where the line after it does; the same place twice where there is none.
+// find returns where our section begins, and where the line after it does; the same place twice where there is none.
 func find(text string) (from, to int, err error) {
 	from, to = -1, -1
 	at := 0

@@ -104,5 +104,5 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unix gives a text with the line ends that ours have.
+// unix returns a text with the line ends that ours have.
 func unix(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

@@ -10,7 +10,7 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// aboutOf gives the file of one task of a pool, written and read again.
+// aboutOf returns the file of one task of a pool, written and read again.
 func aboutOf(t *testing.T, text, item string, place int) File {
 	t.Helper()
 	f, err := Parse([]byte(text))

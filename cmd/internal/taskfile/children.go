@@ -150,7 +150,7 @@ func (r *reader) arrange() {
 	}
 }
 
-// circle gives children that wait for one another, in their order, as after says whom each comes after; nil if there
+// circle returns children that wait for one another, in their order, as after says whom each comes after; nil if there
 // are none. A child begins once all that it comes after, and all that stands below it, has ended; what stands below it
 // begins once all that the child comes after has ended. So each is looked at twice: at 2i it may begin but for what
 // stands below it, at 2i+1 it has ended.

@@ -86,7 +86,7 @@ var refusedChildren = []struct{ about, text, said string }{
 	{"children eleven deep", nested(maxDepth + 1), "line 1: children can be at most 10 levels deep"},
 }
 
-// nested gives children so deep.
+// nested returns children so deep.
 func nested(deep int) string {
 	return strings.Repeat("{prompt: x, children: [", deep) + "{prompt: x}" + strings.Repeat("]}", deep)
 }
@@ -103,7 +103,7 @@ func TestChildrenThatCannotBeMeantAreRefusedWithTheirLine(t *testing.T) {
 	}
 }
 
-// many gives n children with this in each.
+// many returns n children with this in each.
 func many(n int, more func(i int) string) []byte {
 	var b strings.Builder
 	b.WriteString("children:\n")

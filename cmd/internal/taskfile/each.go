@@ -51,8 +51,8 @@ func (t Task) Names() bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, itemHere) })
 }
 
-// about gives the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line the
-// item stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
+// about returns the task of a pool that is about an item, the one at a place from 1. Where a text has to be one line
+// the item stands in it as Title writes it. An item is put in as it is: what it holds stands for nothing else.
 func (t Task) about(item string, place int) Task {
 	index := strconv.Itoa(place)
 	whole := strings.NewReplacer(itemHere, item, indexHere, index)

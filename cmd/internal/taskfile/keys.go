@@ -51,7 +51,7 @@ var taskKeys = []key[Task]{
 	{"max_time", func(r *reader, name string, v *yaml.Node, t *Task) { t.Budget.Time = r.Duration(name, v) }},
 }
 
-// withTask gives the keys of what has a task in it: the task's, and its own.
+// withTask returns the keys of what has a task in it: the task's, and its own.
 func withTask[T any](task func(*T) *Task, own ...key[T]) []key[T] {
 	var all []key[T]
 	for _, k := range taskKeys {

@@ -6,8 +6,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// Work gives stated children as a supervisor takes them, each after the one that it stands below. shared is what all of
-// them have to know.
+// Work returns stated children as a supervisor takes them, each after the one that it stands below. shared is what all
+// of them have to know.
 func Work(children []Child, shared string) []supervisor.Child {
 	var all []supervisor.Child
 	called := map[string]string{} // the keys of those that have a name
@@ -31,7 +31,7 @@ func Work(children []Child, shared string) []supervisor.Child {
 	return all
 }
 
-// Item gives the task of a pool that is about an item, as a supervisor takes it.
+// Item returns the task of a pool that is about an item, as a supervisor takes it.
 func (c Child) Item(item string, place int, shared string) supervisor.Child {
 	c.Task = c.about(item, place)
 	w := c.work(shared)

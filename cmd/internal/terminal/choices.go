@@ -92,7 +92,7 @@ func newChoices(q Question, own bool, before string, s *styles) *choices {
 	return c
 }
 
-// named gives the options that an answer was put together from.
+// named returns the options that an answer was put together from.
 func (c *choices) named(answer string) []int {
 	if answer == "" {
 		return nil
@@ -169,8 +169,8 @@ func (c *choices) gutter() int {
 // many reports whether there are more options than are listed at once.
 func (c *choices) many() bool { return len(c.q.Options) > maxShown }
 
-// listed gives the options that are in the list. Of many these are the first that hold what was typed, with those that
-// are marked, and the one that is meant: so each can be found.
+// listed returns the options that are in the list. Of many these are the first that hold what was typed, with those
+// that are marked, and the one that is meant: so each can be found.
 func (c *choices) listed() (places []int) {
 	var meant []int
 	if c.many() && c.filter != "" {
@@ -231,7 +231,7 @@ func optionText(o Option, key string, width int) string {
 	return text
 }
 
-// view gives at most height rows of the list, those around the one that the cursor is on. Where that is not all, the
+// view returns at most height rows of the list, those around the one that the cursor is on. Where that is not all, the
 // last says how many options are not seen.
 func (c *choices) view(height int) []string {
 	c.counted = false
@@ -438,7 +438,7 @@ func (c *choices) goTo(at int) bool {
 	return false
 }
 
-// atOnce gives the option that a key selects: no other option's key begins with it.
+// atOnce returns the option that a key selects: no other option's key begins with it.
 func (c *choices) atOnce(text string) (int, bool) {
 	if c.filter != "" || text == "" {
 		return 0, false

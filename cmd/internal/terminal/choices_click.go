@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// optionAt gives the option, or ownWords, to which the last of some rows of the list belongs.
+// optionAt returns the option, or ownWords, to which the last of some rows of the list belongs.
 func (c *choices) optionAt(rows []string) (at int, is bool) {
 	if firsts := c.firsts(rows); len(firsts) > 0 {
 		return firsts[len(firsts)-1], true
@@ -14,7 +14,7 @@ func (c *choices) optionAt(rows []string) (at int, is bool) {
 	return 0, false
 }
 
-// firsts gives the options, and ownWords, whose first row is among some of the list. It begins with the option's key
+// firsts returns the options, and ownWords, whose first row is among some of the list. It begins with the option's key
 // right behind the gutter; those of its description are indented.
 func (c *choices) firsts(rows []string) (seen []int) {
 	gutter := c.gutter()

@@ -23,7 +23,7 @@ func Clean(s string) string { return text.Clean(s) }
 // CleanLine is text.CleanLine.
 func CleanLine(s string, width int) string { return text.CleanLine(s, width) }
 
-// FirstLine gives the first line of a text, made safe to show.
+// FirstLine returns the first line of a text, made safe to show.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(Clean(text)), "\n")
 	return line

@@ -389,7 +389,7 @@ func (f *form) inWords(msg tea.KeyPressMsg) act {
 
 func (f *form) canLeaveWords() bool { return f.choices != nil || f.writing == declining }
 
-// send gives what was written.
+// send returns what was written.
 func (f *form) send() act {
 	text := f.written()
 	switch {

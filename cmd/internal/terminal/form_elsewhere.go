@@ -70,7 +70,7 @@ type Around struct {
 	Back bool // there is one to go back to
 }
 
-// Rows gives the form as it is now.
+// Rows returns the form as it is now.
 func (f *Form) Rows(columns, height int, around Around, now time.Time) []string {
 	f.form.reading, f.form.canPutOff, f.form.canLeave = f.grace.on(), around.More > 0, true
 	f.form.canGoBack = around.Back
@@ -98,8 +98,8 @@ func (f *Form) Click(row int) {
 	}
 }
 
-// Preview gives the form as it is before it has the keys: nothing is chosen, and no key is named but the one that opens
-// it.
+// Preview returns the form as it is before it has the keys: nothing is chosen, and no key is named but the one that
+// opens it.
 func (f *Form) Preview(columns, height int, now time.Time) []string {
 	form := f.form
 	form.seen = true

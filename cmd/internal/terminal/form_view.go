@@ -19,7 +19,7 @@ const narrowestForm = 20
 // lowForm is the height below which there is no room for evidence.
 const lowForm = 12
 
-// view gives the form as rows of at most width cells, of which there are at most height. On a low terminal there is
+// view returns the form as rows of at most width cells, of which there are at most height. On a low terminal there is
 // always the input, a row of the question, and what went wrong; what more there is has to be scrolled or asked for by
 // ?. more is how many other questions wait.
 func (f *form) view(width, height, more int, now time.Time) []string {
@@ -87,7 +87,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	return append(append(rows, air()...), foot[:hinted]...)
 }
 
-// clip gives the first rows of what is too long, and says in the last of them how many more there are.
+// clip returns the first rows of what is too long, and says in the last of them how many more there are.
 func clip(rows []string, most int) []string {
 	if len(rows) <= most || most == 0 {
 		return rows[:min(len(rows), most)]
@@ -131,7 +131,7 @@ func (f *form) head(width, more int, now time.Time) []string {
 	return append(rows, line(f.styles.faint, about))
 }
 
-// question gives what is asked, its context with what may be answered, and what the option under the cursor comes to.
+// question returns what is asked, its context with what may be answered, and what the option under the cursor comes to.
 func (f *form) question(width int) (text, details, preview []string) {
 	if f.wide != width { // a diff can be long, and is not laid out for every key
 		f.wide, f.details = width, nil
@@ -158,8 +158,8 @@ func (f *form) question(width int) (text, details, preview []string) {
 	return f.text, f.details, f.preview(width)
 }
 
-// scrolled gives as many of the rows as there is room for, from where the person has scrolled to, and says what is not
-// seen on both sides. At first that is from the row at which what is changed begins.
+// scrolled returns as many of the rows as there is room for, from where the person has scrolled to, and says what is
+// not seen on both sides. At first that is from the row at which what is changed begins.
 func (f *form) scrolled(rows []string, room, change int) []string {
 	if len(rows) <= room || room < 2 {
 		f.scroll, f.most = 0, 0

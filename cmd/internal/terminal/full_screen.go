@@ -20,7 +20,7 @@ import (
 type Picture interface {
 	// Update takes a key, a paste, a Mouse, or what was given to Send. False leaves.
 	Update(msg tea.Msg, now time.Time) (stays bool)
-	// Rows gives the picture: at most rows rows of at most columns cells each, with no escape sequences but styles.
+	// Rows returns the picture: at most rows rows of at most columns cells each, with no escape sequences but styles.
 	Rows(columns, rows int, now time.Time) []string
 	// Stands is how long the picture is right though nothing happens.
 	Stands(now time.Time) time.Duration

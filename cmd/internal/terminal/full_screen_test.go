@@ -69,7 +69,7 @@ func TestAFullScreenGivesTheTerminalBackOnAPanic(t *testing.T) {
 	}
 }
 
-// readAll gives what is left to read on a terminal that nobody writes to any more.
+// readAll returns what is left to read on a terminal that nobody writes to any more.
 func readAll(tty *os.File) string {
 	var all []byte
 	buffer := make([]byte, 4096)

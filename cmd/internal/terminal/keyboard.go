@@ -37,7 +37,7 @@ type keyboard struct {
 // A tooLong stands for a paste that was longer than maxText. Nothing of it is kept.
 type tooLong struct{}
 
-// take gives what in completes.
+// take returns what in completes.
 func (k *keyboard) take(in []byte) []tea.Msg {
 	k.pending = append(k.pending, in...)
 	if paste, ok := k.unmarked(); ok {
@@ -53,7 +53,7 @@ func (k *keyboard) half() bool { return len(k.pending) > 0 && !k.pasting }
 // open reports whether something has begun whose rest is still to come.
 func (k *keyboard) open() bool { return len(k.pending) > 0 || k.pasting }
 
-// settle gives what has begun as it is. Call it when nothing came for escapeTime.
+// settle returns what has begun as it is. Call it when nothing came for escapeTime.
 func (k *keyboard) settle() []tea.Msg { return k.decode(true) }
 
 // reset forgets what has begun.

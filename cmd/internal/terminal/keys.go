@@ -146,7 +146,7 @@ func (m *keyMode) enter() error {
 	return nil
 }
 
-// get gives the terminal's mode. The first is kept.
+// get returns the terminal's mode. The first is kept.
 func (m *keyMode) get() (*unix.Termios, error) {
 	now, err := unix.IoctlGetTermios(m.fd, getMode)
 	if err != nil {

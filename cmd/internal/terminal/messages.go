@@ -186,7 +186,7 @@ const (
 	left
 )
 
-// take gives the line once it is sent, or says what else became of it.
+// take returns the line once it is sent, or says what else became of it.
 func (t *typing) take(msg tea.Msg) (text string, end int) {
 	switch msg := msg.(type) {
 	case tooLong:

@@ -98,7 +98,7 @@ func NewPrinter(stdout, stderr io.Writer, look Look) *Printer {
 	return p
 }
 
-// forms gives the looks of questions that are drawn in place; nil where they are asked in lines.
+// forms returns the looks of questions that are drawn in place; nil where they are asked in lines.
 func (p *Printer) forms() *styles {
 	if !p.able || p.inLines {
 		return nil

@@ -143,7 +143,7 @@ func (s *rawTerminal) await(limit time.Duration) (keys []tea.Msg, quiet bool, er
 	return keys, !ready && !s.keys.open(), nil
 }
 
-// read gives the keys that have arrived, if any.
+// read returns the keys that have arrived, if any.
 func (s *rawTerminal) read(ready bool) (got []tea.Msg, err error) {
 	if !ready {
 		if s.keys.half() && time.Since(s.arrived) >= escapeTime {

@@ -16,7 +16,7 @@ const (
 	maxLines = 60                  // lines shown of one text; Whole has the rest
 )
 
-// Render gives the question as plain lines of at most width cells: where it comes from, its context and text, the
+// Render returns the question as plain lines of at most width cells: where it comes from, its context and text, the
 // options with their keys and previews, and how to answer it elsewhere. now is what "asked 3m ago" is reckoned from. Of
 // what is very long the beginning is shown, and that `claude-supervise show` has the rest.
 func Render(q Question, width int, now time.Time) string {

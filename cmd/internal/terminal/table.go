@@ -78,7 +78,7 @@ func TreeWidth(whole, least int, header []string, rows []TreeRow) int {
 	return total
 }
 
-// treeLines gives the cells of a tree, its header first; rows without cells have none.
+// treeLines returns the cells of a tree, its header first; rows without cells have none.
 func treeLines(header []string, rows []TreeRow) [][]string {
 	lines := [][]string{cleaned(header, len(header))}
 	for _, row := range rows {
@@ -93,7 +93,7 @@ func treeLines(header []string, rows []TreeRow) [][]string {
 
 func indent(row TreeRow) string { return strings.Repeat("  ", min(max(row.Depth, 0), deepest)) }
 
-// cleaned gives a row of as many columns as there are, each safe to show.
+// cleaned returns a row of as many columns as there are, each safe to show.
 func cleaned(row []string, columns int) []string {
 	line := make([]string, columns)
 	for i := range min(len(row), columns) {
@@ -102,7 +102,8 @@ func cleaned(row []string, columns int) []string {
 	return line
 }
 
-// measured gives how wide each cell of the lines is, all of equal length, and the columns in which none of them is cut.
+// measured returns how wide each cell of the lines is, all of equal length, and the columns in which none of them is
+// cut.
 func measured(lines [][]string) (columns []int, cells [][]int) {
 	columns, cells = make([]int, len(lines[0])), make([][]int, len(lines))
 	for row, line := range lines {

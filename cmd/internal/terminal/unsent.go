@@ -84,7 +84,7 @@ func (d Drafts) Message(to Addressee) string { return whole(readDrafts(d.message
 // KeepMessage puts a text in the place of what Message gives.
 func (d Drafts) KeepMessage(to Addressee, text string) { writeDrafts(d.messageFile(to), asDraft(text)) }
 
-// of gives the drafts of a question.
+// of returns the drafts of a question.
 func (d Drafts) of(q Question) []savedDraft { return readDrafts(d.file(q)) }
 
 func readDrafts(file string) []savedDraft {
@@ -195,7 +195,7 @@ func asDraft(text string) []savedDraft {
 	return []savedDraft{{For: ownAnswer, Text: text}}
 }
 
-// restoreDraft gives what was typed before for the question that is asked now, where it was not sent.
+// restoreDraft returns what was typed before for the question that is asked now, where it was not sent.
 func (a *promptState) restoreDraft() []savedDraft {
 	if a.saved = nil; a.earlier == 0 {
 		a.saved = a.drafts.of(*a.current)

@@ -24,7 +24,7 @@ func reply(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// part gives a part of a list, and whether there is more behind it. An empty one is no null.
+// part returns a part of a list, and whether there is more behind it. An empty one is no null.
 func part[T any](list []T, skip, most int) ([]T, bool) {
 	list = list[min(skip, len(list)):]
 	return append([]T{}, list[:min(most, len(list))]...), len(list) > most
@@ -211,7 +211,7 @@ func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a service.Ans
 	}{inAPI(q), a.AllLike, append([]string{}, kept.Skipped...), kept.Note})
 }
 
-// answered gives a question that was just answered, and waits until the page has seen the answer.
+// answered returns a question that was just answered, and waits until the page has seen the answer.
 func (s *Server) answered(r *http.Request, id string, a service.Answer) (view.QuestionView, error) {
 	q, err := s.config.Service.Question(r.Context(), id)
 	switch {
@@ -292,7 +292,7 @@ func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
 	}{id, status, text})
 }
 
-// statusOf gives how a run or an agent is, and whether its run goes on; "" where it is not known.
+// statusOf returns how a run or an agent is, and whether its run goes on; "" where it is not known.
 func (s *Server) statusOf(r *http.Request, id string) (status supervisor.Status, goesOn bool) {
 	v, err := s.config.Service.Run(r.Context(), id)
 	if err != nil {

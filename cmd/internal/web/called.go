@@ -25,7 +25,7 @@ func (d drawer) agentCalled(a view.AgentView) string {
 	return cmp.Or(d.line(a.Name), d.begins(a.Task), d.line(a.Who), a.ID)
 }
 
-// begins gives the beginning of a text, on a line.
+// begins returns the beginning of a text, on a line.
 func (d drawer) begins(of string) string {
 	line := d.line(text.FirstLine(of))
 	cut := text.Truncate(line, maxCalled)

@@ -32,7 +32,7 @@ func (c shownCard) Version() string { return version(c) }
 // A diffLine is a line of evidence, and whether a change adds or removes it.
 type diffLine struct{ Text, Class string }
 
-// diffLines gives the lines of a text. What comes before the first @@ of a change is no part of it.
+// diffLines returns the lines of a text. What comes before the first @@ of a change is no part of it.
 func diffLines(text string) []diffLine {
 	var lines []diffLine
 	changes := false
@@ -59,7 +59,7 @@ func (s *Server) withRun(ctx context.Context, now view.Overview, q view.Question
 	return now
 }
 
-// card gives a question as the page shows it.
+// card returns a question as the page shows it.
 func (s *Server) card(now view.Overview, q view.QuestionView) shownCard {
 	c := shownCard{Card: s.config.Card(q)}
 	c.RunName = cmp.Or(s.draws.line(q.RunName), q.Run)

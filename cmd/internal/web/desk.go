@@ -249,7 +249,7 @@ func (d *desk) leave(r *reader) {
 // id is what a reader says that has seen the last change. The lock is held.
 func (d *desk) id() string { return fmt.Sprintf("%s-%d", d.era, d.number) }
 
-// overview gives what is before a person. It waits for the first look.
+// overview returns what is before a person. It waits for the first look.
 func (d *desk) overview(ctx context.Context) (view.Overview, error) {
 	now, _, err := d.overviewAt(ctx)
 	return now, err

@@ -10,7 +10,7 @@ type drawing struct {
 	text []byte
 }
 
-// of gives what draw makes of the desk as it was after a change. Others wait meanwhile.
+// of returns what draw makes of the desk as it was after a change. Others wait meanwhile.
 func (d *drawing) of(at string, draw func() []byte) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,7 +25,7 @@ type event struct {
 	data     []byte
 }
 
-// listen gives the events of a stream, until stop is called.
+// listen returns the events of a stream, until stop is called.
 func listen(t testing.TB, server *httptest.Server, path, last string) (events <-chan event, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

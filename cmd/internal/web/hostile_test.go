@@ -163,7 +163,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// pages gives every page, and every part of one that is sent alone, of a hostile state, by name.
+// pages returns every page, and every part of one that is sent alone, of a hostile state, by name.
 func (h hostileState) pages(t *testing.T) map[string]string {
 	t.Helper()
 	t.Setenv("HOME", "/home/ann")

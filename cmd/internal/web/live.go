@@ -107,7 +107,7 @@ func (s *Server) pieces(p deskPage) liveState {
 	return state
 }
 
-// agentPiece gives the line that says how an agent is.
+// agentPiece returns the line that says how an agent is.
 func (s *Server) agentPiece(v view.RunView, id string) []piece {
 	for _, a := range v.Agents {
 		if a.ID == id {

@@ -20,7 +20,7 @@ var (
 	ids = text.Lazily(`\b(?:r-[0-9A-Za-z]{8}|a-[0-9A-Za-z]{12}|q-[0-9A-Za-z]{6})\b(?: \([^()]*\))?`)
 )
 
-// onPage gives what is said of a run as the page says it: without ids and what is typed on a terminal.
+// onPage returns what is said of a run as the page says it: without ids and what is typed on a terminal.
 func (d drawer) onPage(v view.RunView, said string) string {
 	if service.Can[service.Resumer](d.config.Service) {
 		said = whatAnswers().ReplaceAllString(said, " Answer its question, then resume it.")

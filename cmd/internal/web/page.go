@@ -32,7 +32,7 @@ func (s *Server) frame(now view.Overview, title, live string) frame {
 		Problems: s.problems(now)}
 }
 
-// problems gives what is wrong with the state, for people. It is no null.
+// problems returns what is wrong with the state, for people. It is no null.
 func (s *Server) problems(now view.Overview) []string {
 	shown := []string{}
 	for _, text := range now.Problems {
@@ -66,7 +66,7 @@ func (s *Server) pageProblem(w http.ResponseWriter, status int, p problem) {
 // A folderPath is a path in two parts: where there is no room, the first one is cut.
 type folderPath struct{ Whole, Above, Last string }
 
-// folderOf gives the parts of a path; the person's home is ~.
+// folderOf returns the parts of a path; the person's home is ~.
 func folderOf(path string) folderPath {
 	p := folderPath{Whole: path}
 	short := path

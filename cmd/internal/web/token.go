@@ -18,7 +18,7 @@ const (
 	tokenBytes = 32
 )
 
-// Token gives the token that is kept in a folder, which must exist, and makes one if there is none, or another is
+// Token returns the token that is kept in a folder, which must exist, and makes one if there is none, or another is
 // wanted. It stays the same, so that a bookmark lasts; another makes all that have the old one useless. program is how
 // a person calls the program that serves.
 func Token(folder, program string, another bool) (string, error) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Nearest gives the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
+// Nearest returns the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
 // whatever way its words are joined, or the one that the fewest changed letters lead to, at most a third of them.
 func Nearest(typed string, names []string) string {
 	typed = snake(typed)

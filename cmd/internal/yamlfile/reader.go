@@ -242,7 +242,7 @@ func Kind(n *yaml.Node) string {
 	}
 }
 
-// Shown gives a value as it is written, if it is short, else what it is.
+// Shown returns a value as it is written, if it is short, else what it is.
 func Shown(n *yaml.Node) string {
 	if n.Kind == yaml.ScalarNode && n.Value != "" {
 		return Quoted(n.Value)
@@ -253,7 +253,7 @@ func Shown(n *yaml.Node) string {
 // maxQuoted bounds what of a file is repeated in a message, in characters.
 const maxQuoted = 40
 
-// Quoted gives a text for a message, in quotes and without anything that a terminal would obey.
+// Quoted returns a text for a message, in quotes and without anything that a terminal would obey.
 func Quoted(text string) string {
 	if runes := []rune(text); len(runes) > maxQuoted {
 		text = string(runes[:maxQuoted]) + "…"
@@ -261,7 +261,7 @@ func Quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// Scalar gives a text as the value that it would be in a file, where it would be one; else as text.
+// Scalar returns a text as the value that it would be in a file, where it would be one; else as text.
 func Scalar(text string) *yaml.Node {
 	var r Reader
 	if n := r.Optional([]byte(text)); n != nil && n.Kind == yaml.ScalarNode && n.Value == text {

@@ -13,8 +13,8 @@ import (
 // MaxFile bounds a file, in bytes.
 const MaxFile = 1 << 20
 
-// ReadFile gives the text of the file at path, as Read does. A pipe that nobody writes to is empty; another is read to
-// its end.
+// ReadFile returns the text of the file at path, as Read does. A pipe that nobody writes to is empty; another is read
+// to its end.
 func ReadFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -24,7 +24,7 @@ func ReadFile(path string) ([]byte, error) {
 	return Read(f)
 }
 
-// Read gives the text that from holds. It blocks until that has ended. A text of more than 1 MiB is an *Invalid.
+// Read returns the text that from holds. It blocks until that has ended. A text of more than 1 MiB is an *Invalid.
 func Read(from io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, MaxFile+1))
 	if err == nil && len(text) > MaxFile {
@@ -62,7 +62,7 @@ func (e *Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// String gives the problem with its line.
+// String returns the problem with its line.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Text

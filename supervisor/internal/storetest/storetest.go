@@ -74,7 +74,7 @@ func (s *Saver) Leave(why string) {
 	}
 }
 
-// TestDirs gives folders of the test's own.
+// TestDirs returns folders of the test's own.
 func TestDirs(t *testing.T) checkpoints.Dirs {
 	t.Helper()
 	return checkpoints.Dirs{State: filepath.Join(t.TempDir(), "not", "there", "yet"), Runtime: t.TempDir()}

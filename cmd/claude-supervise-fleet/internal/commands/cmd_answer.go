@@ -133,7 +133,7 @@ func wanted(open []view.QuestionView, args []string) (w asking.Wanted, asks bool
 	return w, len(open) > 0
 }
 
-// mayMean gives open questions, and those among them that the arguments may mean.
+// mayMean returns open questions, and those among them that the arguments may mean.
 func (c connected) mayMean(ctx context.Context, args []string) ([]view.QuestionView, error) {
 	if len(args) > 0 && isID(args[0]) {
 		return c.QuestionsNamed(ctx, args[0])

@@ -200,7 +200,7 @@ func (f *runFlags) fits(t flow.Task) error {
 // mostCounted is how much of what is larger than a task may be is read, in bytes, to say how large it is.
 const mostCounted = 1 << 30
 
-// content gives what stands in a file, - for stdin, up to a little more than a task may have. What is left out is
+// content returns what stands in a file, - for stdin, up to a little more than a task may have. What is left out is
 // counted.
 func (f *runFlags) content(file string) (string, error) {
 	text, more, err := contentOf(file)
@@ -208,7 +208,7 @@ func (f *runFlags) content(file string) (string, error) {
 	return text, err
 }
 
-// contentOf gives what stands in a file, - for stdin, up to a little more than maxTask, and how many bytes there are
+// contentOf returns what stands in a file, - for stdin, up to a little more than maxTask, and how many bytes there are
 // more.
 func contentOf(file string) (text string, more int64, err error) {
 	var in io.Reader = os.Stdin

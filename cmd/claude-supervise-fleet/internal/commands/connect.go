@@ -79,7 +79,7 @@ func devPath() (string, error) {
 	return filepath.Join(state, "dev", "dev.json"), err
 }
 
-// runningDev gives the `fleet dev` of this machine; the zero value if none was left.
+// runningDev returns the `fleet dev` of this machine; the zero value if none was left.
 func runningDev() (devFile, error) {
 	var d devFile
 	path, err := devPath()
@@ -100,7 +100,7 @@ func runningDev() (devFile, error) {
 var errNowhere = errors.New("which fleet? Name its server with --address or TEMPORAL_ADDRESS, or try one out on this " +
 	"machine with: claude-supervise fleet dev")
 
-// resolved gives what connects to the fleet, and the connection with what was found.
+// resolved returns what connects to the fleet, and the connection with what was found.
 func (c connection) resolved() (connection, sdk.Options, error) {
 	opt, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{})
 	if err != nil {
@@ -220,7 +220,7 @@ func (c connected) snapshots(ctx context.Context) (worker.Store, error) {
 // checksums is what the URL of a bucket of S3 says of when the SDK looks whether what it has read is whole.
 const checksums = "response_checksum_validation"
 
-// opened gives the URL by which a blob store is opened. Where a server has no checksum, as many have none, the SDK
+// opened returns the URL by which a blob store is opened. Where a server has no checksum, as many have none, the SDK
 // would say on stderr for each object that it does not look. Every object is authenticated as it is opened (package
 // seal), so the SDK need not look.
 func opened(store string) string {

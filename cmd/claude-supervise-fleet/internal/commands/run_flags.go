@@ -73,7 +73,7 @@ func addPassed(fl *pflag.FlagSet, onlyGiven bool) {
 	}
 }
 
-// passed gives the flags that are passed on as they were typed, and of them those that the run is given again by
+// passed returns the flags that are passed on as they were typed, and of them those that the run is given again by
 // whoever goes on with it.
 func passed(fl *pflag.FlagSet) (all, given []string) {
 	for _, own := range ownFlags {
@@ -88,7 +88,7 @@ func passed(fl *pflag.FlagSet) (all, given []string) {
 	return all, given
 }
 
-// typed gives the values of a flag that is passed on, in the order in which they were typed.
+// typed returns the values of a flag that is passed on, in the order in which they were typed.
 func typed(fl *pflag.FlagSet, name string) []string {
 	if !fl.Changed(name) {
 		return nil
@@ -100,7 +100,7 @@ func typed(fl *pflag.FlagSet, name string) []string {
 	return []string{value.String()}
 }
 
-// lastTyped gives the value of a flag that was typed last; "" if it was not typed.
+// lastTyped returns the value of a flag that was typed last; "" if it was not typed.
 func lastTyped(fl *pflag.FlagSet, name string) string {
 	values := typed(fl, name)
 	if len(values) == 0 {

@@ -16,7 +16,7 @@ import (
 	"claude-supervise/supervisor/host"
 )
 
-// tasks gives what is handed in, each with the id of its run: the task, or one for each item of a pool.
+// tasks returns what is handed in, each with the id of its run: the task, or one for each item of a pool.
 func (f *runFlags) tasks(ctx context.Context, t flow.Task) ([]flow.Task, error) {
 	file, err := f.stated(t.File)
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *runFlags) stated(text string) (taskfile.File, error) {
 	return file, err
 }
 
-// fileAbout gives the text of the task file of the run of one item, at a place from 1.
+// fileAbout returns the text of the task file of the run of one item, at a place from 1.
 func fileAbout(file taskfile.File, item string, place int) (string, error) {
 	one, err := file.About(item, place)
 	if err != nil {
@@ -80,7 +80,7 @@ func fileAbout(file taskfile.File, item string, place int) (string, error) {
 	return string(text), err
 }
 
-// linesOfStdin gives the items that stand on stdin.
+// linesOfStdin returns the items that stand on stdin.
 func (f *runFlags) linesOfStdin() ([]string, error) {
 	if slices.Contains([]string{f.file, f.answers, f.prompt}, "-") {
 		return nil, errors.New("something else was read from there")

@@ -45,8 +45,8 @@ func Card(q view.QuestionView) web.Card {
 	return c
 }
 
-// Answer gives an open question an answer. Others are told who serves the page, or has the board. *client.TakenError if
-// another answer came first.
+// Answer answers an open question. Others are told who serves the page, or has the board. *client.TakenError
+// if another answer came first.
 func (d *Desk) Answer(ctx context.Context, id string, given service.Answer) (k service.Kept, err error) {
 	if given.Change {
 		return k, &service.Refusal{Reason: service.Conflict,

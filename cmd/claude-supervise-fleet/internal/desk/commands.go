@@ -21,7 +21,7 @@ type Commands struct {
 	named map[string]flow.Listed // what is waited for, as it was found
 }
 
-// List gives the runs of the fleet.
+// List returns the runs of the fleet.
 func (c *Commands) List(ctx context.Context, all bool) ([]service.Run, error) {
 	found, err := c.fleet.Runs(ctx, all, false)
 	runs := make([]service.Run, len(found))
@@ -31,7 +31,7 @@ func (c *Commands) List(ctx context.Context, all bool) ([]service.Run, error) {
 	return runs, err
 }
 
-// Show gives a run as its last worker has kept it.
+// Show returns a run as its last worker has kept it.
 func (c *Commands) Show(ctx context.Context, id string) (view.Details, error) {
 	l, err := c.fleet.Run(ctx, id)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Commands) Show(ctx context.Context, id string) (view.Details, error) {
 	return c.details(ctx, l)
 }
 
-// Questions gives the open questions of all runs.
+// Questions returns the open questions of all runs.
 func (c *Commands) Questions(ctx context.Context) (open []view.QuestionView, notes []string, err error) {
 	open, err = c.fleet.Questions(ctx)
 	return open, nil, err

@@ -56,7 +56,7 @@ func New(f fleet.Fleet, records Records, log ReadLog, who string) *Desk {
 		closed: map[string]closing{}, clock: time.Now}
 }
 
-// shown gives a run as the page and the board show it: with the worker that has it, and the last thing that befell it
+// shown returns a run as the page and the board show it: with the worker that has it, and the last thing that befell it
 // beside why it stands as it does.
 func shown(l flow.Listed) view.RunView {
 	v := l.RunInfo.View()
@@ -68,7 +68,7 @@ func shown(l flow.Listed) view.RunView {
 	return v
 }
 
-// asked gives the open questions of a run.
+// asked returns the open questions of a run.
 func asked(l flow.Listed) []view.QuestionView {
 	open := make([]view.QuestionView, 0, len(l.Questions))
 	for _, told := range l.Questions {
@@ -79,7 +79,7 @@ func asked(l flow.Listed) []view.QuestionView {
 	return open
 }
 
-// answeredAs gives a question as it is with an answer.
+// answeredAs returns a question as it is with an answer.
 func answeredAs(q view.QuestionView, a flow.Answer) view.QuestionView {
 	q.State, q.Answer, q.AnsweredBy, q.AnsweredAt = "answered", &a.Text, a.By, &a.At
 	q.Skipped, q.Declined = a.Skip, a.Decline

@@ -13,7 +13,7 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// Past gives runs that have ended, the latest first: at most most of them, after the first skip.
+// Past returns runs that have ended, the latest first: at most most of them, after the first skip.
 func (d *Desk) Past(ctx context.Context, skip, most int) ([]view.RunView, error) {
 	listed, err := d.fleet.Past(ctx, skip, most)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *Desk) Past(ctx context.Context, skip, most int) ([]view.RunView, error)
 	return past, nil
 }
 
-// Run gives the run that an id names, or the run of the agent that it names.
+// Run returns the run that an id names, or the run of the agent that it names.
 func (d *Desk) Run(ctx context.Context, id string) (view.RunView, error) {
 	l, err := d.listed(ctx, id)
 	return shown(l), err
@@ -71,7 +71,7 @@ func (d *Desk) listed(ctx context.Context, id string) (flow.Listed, error) {
 	return l, noSuch("run or agent", id)
 }
 
-// Question gives a question: as it was seen last, or as the records of its run have it.
+// Question returns a question: as it was seen last, or as the records of its run have it.
 func (d *Desk) Question(ctx context.Context, id string) (view.QuestionView, error) {
 	d.mu.Lock()
 	c, closed := d.closed[id]
@@ -106,7 +106,7 @@ func (d *Desk) Question(ctx context.Context, id string) (view.QuestionView, erro
 	return view.QuestionView{}, noSuch("question", id)
 }
 
-// recorded gives a question as the records of its run have it, or what is known of it without.
+// recorded returns a question as the records of its run have it, or what is known of it without.
 func (d *Desk) recorded(ctx context.Context, l flow.Listed, id string) view.QuestionView {
 	details, err := d.details(ctx, l)
 	at := slices.IndexFunc(details.Questions, func(q view.QuestionView) bool { return q.ID == id })
@@ -119,7 +119,7 @@ func (d *Desk) recorded(ctx context.Context, l flow.Listed, id string) view.Ques
 		Question: "(what was asked is kept when a worker leaves the run)"}
 }
 
-// Show gives all that is known of a run or an agent: what its last worker has kept, and how the run is now.
+// Show returns all that is known of a run or an agent: what its last worker has kept, and how the run is now.
 func (d *Desk) Show(ctx context.Context, id string) (view.Details, error) {
 	l, err := d.listed(ctx, id)
 	if err != nil {

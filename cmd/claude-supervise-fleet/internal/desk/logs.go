@@ -12,7 +12,7 @@ import (
 // also what comes, until the run has ended. It blocks until then, until ctx ends, or each gives an error.
 type ReadLog func(ctx context.Context, run string, follow bool, each func(view.Remark) error) error
 
-// Log gives the log of the agent that an id names.
+// Log returns the log of the agent that an id names.
 func (d *Desk) Log(ctx context.Context, id string) (service.Log, error) {
 	l, err := d.listed(ctx, id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (l runLog) each(ctx context.Context, follow bool, each func(r view.Remark, 
 	})
 }
 
-// Recent gives the last things that the agent has said.
+// Recent returns the last things that the agent has said.
 func (l runLog) Recent(ctx context.Context, n int) (said []string, place int64, err error) {
 	err = l.each(ctx, false, func(r view.Remark, at int64) error {
 		said, place = append(said, r.String()), at
@@ -64,7 +64,7 @@ func (l runLog) Recent(ctx context.Context, n int) (said []string, place int64, 
 	return said[max(len(said)-n, 0):], place, err
 }
 
-// Part gives remarks from a place on, about most bytes of them.
+// Part returns remarks from a place on, about most bytes of them.
 func (l runLog) Part(ctx context.Context, place int64, most int) (lines []service.LogLine, next int64, more bool,
 	err error) {
 	next = place

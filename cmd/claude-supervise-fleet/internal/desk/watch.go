@@ -117,7 +117,7 @@ func (d *Desk) look(ctx context.Context, before view.Overview) (view.Overview, e
 	return o, nil
 }
 
-// closing gives a question that is open no more, as it is now. The lock is held.
+// closing returns a question that is open no more, as it is now. The lock is held.
 func (d *Desk) closing(q view.QuestionView, of flow.Listed, at time.Time) view.QuestionView {
 	if c, known := d.closed[q.ID]; known {
 		return c.QuestionView

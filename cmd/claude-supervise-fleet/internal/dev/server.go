@@ -180,7 +180,7 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// configOf gives the configuration of a server whose services are all in this process.
+// configOf returns the configuration of a server whose services are all in this process.
 func configOf(o Options, free []int) (*config.Config, *config.SQL) {
 	store := &config.SQL{
 		PluginName:   sqliteplugin.PluginName,
@@ -226,8 +226,8 @@ func configOf(o Options, free []int) (*config.Config, *config.SQL) {
 	return cfg, store
 }
 
-// freePorts gives eight ports of loopback that nobody listens on: the first is the one that is asked for, if it is not
-// 0.
+// freePorts returns eight ports of loopback that nobody listens on: the first is the one that is asked for, if it is
+// not 0.
 func freePorts(first int) ([]int, error) {
 	free := make([]int, 8)
 	for i := range free {

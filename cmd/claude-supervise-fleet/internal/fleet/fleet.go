@@ -210,7 +210,7 @@ func (f Fleet) Now(ctx context.Context, run, by string) error {
 	return said(err)
 }
 
-// Runs gives the runs of the fleet, the latest first; all: those that have ended, too. asking: only those with open
+// Runs returns the runs of the fleet, the latest first; all: those that have ended, too. asking: only those with open
 // questions.
 func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error) {
 	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
@@ -223,8 +223,8 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 	return f.list(ctx, query, math.MaxInt)
 }
 
-// Past gives runs that have ended, the latest first: at most most of them, after the first skip. What the server lists
-// first are those that have ended last.
+// Past returns runs that have ended, the latest first: at most most of them, after the first skip. What the server
+// lists first are those that have ended last.
 func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) {
 	runs, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'Running' AND "+
 		"ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), skip+most)
@@ -238,7 +238,7 @@ func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) 
 // mostForeign is how many entries of a list may be of nobody with the key, before the rest is not looked at.
 const mostForeign = 10_000
 
-// list gives the runs that a query finds, no fewer than enough if there are as many.
+// list returns the runs that a query finds, no fewer than enough if there are as many.
 func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Listed, error) {
 	runs := []flow.Listed{}
 	var foreign []flow.Listed // that somebody without the key has put there, unless nothing opens
@@ -293,7 +293,7 @@ func (f Fleet) KeyOpens(ctx context.Context) error {
 	return err
 }
 
-// listed gives what the workflow of a run has put into the lists.
+// listed returns what the workflow of a run has put into the lists.
 func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) {
 	began := w.GetStartTime().AsTime()
 	l := flow.Listed{RunInfo: flow.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: flow.StatusQueued,
@@ -324,7 +324,7 @@ func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
 	return l
 }
 
-// Run gives a run by its id, or by its name if one has it.
+// Run returns a run by its id, or by its name if one has it.
 func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 	if flow.IsRun(id) {
 		return f.now(ctx, id)
@@ -341,7 +341,7 @@ func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 	return flow.Listed{}, &NoRunError{id}
 }
 
-// now gives a run by its id as it is in this moment: lists may be late by a second or so.
+// now returns a run by its id as it is in this moment: lists may be late by a second or so.
 func (f Fleet) now(ctx context.Context, id string) (flow.Listed, error) {
 	d, err := f.Client.DescribeWorkflowExecution(ctx, id, "")
 	var none *serviceerror.NotFound
@@ -354,14 +354,14 @@ func (f Fleet) now(ctx context.Context, id string) (flow.Listed, error) {
 	return f.listed(d.GetWorkflowExecutionInfo())
 }
 
-// Questions gives the open questions of all runs, oldest first.
+// Questions returns the open questions of all runs, oldest first.
 func (f Fleet) Questions(ctx context.Context) ([]view.QuestionView, error) {
 	return questionsOf(f.Runs(ctx, false, true))
 }
 
 var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
 
-// QuestionsNamed gives the open questions that an id can mean: that of a question, or of a run or an agent that asks,
+// QuestionsNamed returns the open questions that an id can mean: that of a question, or of a run or an agent that asks,
 // or the name of a run. A question's own is looked up without a list of what others ask.
 func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
 	if questionID.MatchString(id) {
@@ -375,7 +375,7 @@ func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionVi
 	return Named(open, id), err
 }
 
-// Named gives those of the open questions that an id can mean.
+// Named returns those of the open questions that an id can mean.
 func Named(open []view.QuestionView, id string) (found []view.QuestionView) {
 	for _, q := range open {
 		if q.ID == id || q.Run == id || q.RunName == id || q.Agent == id {
@@ -401,7 +401,7 @@ func questionsOf(runs []flow.Listed, err error) ([]view.QuestionView, error) {
 	return open, nil
 }
 
-// WhoseAnswer gives the answer that a question has; nil if it has none that the fleet knows.
+// WhoseAnswer returns the answer that a question has; nil if it has none that the fleet knows.
 func (f Fleet) WhoseAnswer(ctx context.Context, question string) (*flow.Answer, error) {
 	runs, err := f.Runs(ctx, true, false)
 	if err != nil {
@@ -417,8 +417,8 @@ func (f Fleet) WhoseAnswer(ctx context.Context, question string) (*flow.Answer, 
 	return nil, nil
 }
 
-// Answer gives a question its answer. *RefusedError says why it was not taken; of kind flow.ErrTaken, whose was first.
-// What it returns without an error is kept, whatever dies.
+// Answer answers a question. *RefusedError says why it was not taken; of kind flow.ErrTaken, whose was
+// first. What it returns without an error is kept, whatever dies.
 func (f Fleet) Answer(ctx context.Context, run string, a flow.Answer) (flow.Answered, error) {
 	var answered flow.Answered
 	a.Mark = seal.Mark{ID: updateID(a.Question, a.By)}

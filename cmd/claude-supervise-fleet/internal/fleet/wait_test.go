@@ -34,7 +34,7 @@ type described struct {
 	n    int
 }
 
-// GetWorkflow gives a run whose end is not told.
+// GetWorkflow returns a run whose end is not told.
 func (d *described) GetWorkflow(context.Context, string, string) sdk.WorkflowRun { return untold{} }
 
 type untold struct{ sdk.WorkflowRun }

@@ -33,7 +33,7 @@ var (
 	attributeStatus = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
 )
 
-// listed gives the run as lists have it.
+// listed returns the run as lists have it.
 func (r *run) listed() Listed {
 	l := Listed{Epoch: r.Epoch, Labels: r.Task.Labels, Notes: r.Seen.Notes, Questions: r.open(),
 		Answered: r.Answers[max(0, len(r.Answers)-maxAnswered):]}
@@ -97,7 +97,7 @@ func boundedAgents(all []AgentInfo) []AgentInfo {
 	return all
 }
 
-// Bounded gives what a worker tells of a run: as much as lists can show.
+// Bounded returns what a worker tells of a run: as much as lists can show.
 func (s Seen) Bounded() Seen {
 	if s.Run != nil {
 		run := *s.Run
@@ -108,7 +108,7 @@ func (s Seen) Bounded() Seen {
 	return s
 }
 
-// fitting gives the questions that fit into so many bytes as JSON: all of them as they are if they do, else first
+// fitting returns the questions that fit into so many bytes as JSON: all of them as they are if they do, else first
 // without what they are asked with, then with short texts, and then the first ones only. What is cut says so.
 func fitting(all []QuestionInfo, most int) []QuestionInfo {
 	all = slices.Clone(all[:min(len(all), maxQuestions)])

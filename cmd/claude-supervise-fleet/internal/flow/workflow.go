@@ -295,7 +295,7 @@ func (r *run) note(text string) {
 	}
 }
 
-// open gives the questions that can be answered.
+// open returns the questions that can be answered.
 func (r *run) open() []QuestionInfo {
 	var open []QuestionInfo
 	if r.ended != nil {

@@ -78,7 +78,7 @@ func (s *stage) plays() Listed {
 	return l
 }
 
-// answers gives an answer after a while, and what became of it.
+// answers returns an answer after a while, and what became of it.
 func (s *stage) answers(after time.Duration, question, text, by string) *error {
 	became := new(error)
 	s.RegisterDelayedCallback(func() {

@@ -50,7 +50,7 @@ type Read struct {
 	Number int `json:"number,omitempty"`
 }
 
-// Clone gives a place that does not change with this one.
+// Clone returns a place that does not change with this one.
 func (p Place) Clone() Place {
 	return Place{Agents: maps.Clone(p.Agents), answers: maps.Clone(p.answers)}
 }

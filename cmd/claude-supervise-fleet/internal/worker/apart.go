@@ -236,8 +236,8 @@ func (w *Worker) handsIn(ctx context.Context, run string, a keptAnswer) error {
 	return nil
 }
 
-// gives gives the workflow of a run an answer. Where it does not take it, first is the answer that the question has, or
-// why says what is wrong.
+// gives returns the workflow of a run an answer. Where it does not take it, first is the answer that the question has,
+// or why says what is wrong.
 func (w *Worker) gives(ctx context.Context, run string, a flow.Answer) (first *flow.Answer, why string, err error) {
 	l, err := w.Fleet.Run(ctx, run)
 	var none *fleet.NoRunError

@@ -64,7 +64,7 @@ func (h *held) env(more ...string) []string {
 	return append(append(env, "XDG_STATE_HOME="+h.stateHome()), more...)
 }
 
-// opened gives a client of the run's state; nil if there is none yet.
+// opened returns a client of the run's state; nil if there is none yet.
 func (h *held) opened() (*client.Client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -194,7 +194,7 @@ func (h *held) note(format string, args ...any) {
 	h.notes = append(h.notes, fmt.Sprintf(format, args...))
 }
 
-// supervisorOf gives the supervisor of the run; nil before there is one. An error says that the worker has left the
+// supervisorOf returns the supervisor of the run; nil before there is one. An error says that the worker has left the
 // run, or that ctx has ended.
 func (h *held) supervisorOf(ctx context.Context) (*process, error) {
 	select {

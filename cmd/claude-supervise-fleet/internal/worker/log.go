@@ -78,7 +78,7 @@ type logReader struct {
 	changed chan struct{} // closed at each change
 }
 
-// newLogReader gives a reader that nobody reads for yet, and the context that ends when it is forgotten.
+// newLogReader returns a reader that nobody reads for yet, and the context that ends when it is forgotten.
 func newLogReader(o runlog.Open, forgotten func()) (*logReader, context.Context) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &logReader{place: o.Place.Clone(), tail: o.Tail, changed: make(chan struct{})}
@@ -236,7 +236,7 @@ func (r *logReader) drop(n int) {
 	r.entries, r.before = r.entries[n:], r.before+int64(n)
 }
 
-// reply gives what there is after what was received.
+// reply returns what there is after what was received.
 func (r *logReader) reply(a runlog.Ask) runlog.Reply {
 	r.forget.Reset(forgetReader)
 	patience := time.NewTimer(runlog.Within)
@@ -262,7 +262,7 @@ func (r *logReader) reply(a runlog.Ask) runlog.Reply {
 	}
 }
 
-// now gives what there is now, and whether that is anything new to who asks.
+// now returns what there is now, and whether that is anything new to who asks.
 func (r *logReader) now(a runlog.Ask) (reply runlog.Reply, some bool) {
 	if r.broken {
 		return runlog.Reply{Gone: true}, true

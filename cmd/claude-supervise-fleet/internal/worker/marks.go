@@ -67,7 +67,7 @@ func appendLine(path string, line []byte) error {
 
 var epochKey = []byte(`"epoch":`)
 
-// entriesOf gives what a line of a log says to people, and the mark that it is.
+// entriesOf returns what a line of a log says to people, and the mark that it is.
 func entriesOf(l view.LogLine) (entries []runlog.Entry) {
 	if l.Answer == nil && len(l.Line) < 200 && bytes.Contains(l.Line, epochKey) {
 		var m markLine

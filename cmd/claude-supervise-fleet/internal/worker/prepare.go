@@ -44,7 +44,7 @@ func (h *held) findsProgram() error {
 	return nil
 }
 
-// runArgs gives the arguments that begin the run, and its stdin.
+// runArgs returns the arguments that begin the run, and its stdin.
 func (h *held) runArgs() (args []string, stdin string, err error) {
 	args = []string{"run"}
 	if h.Task.File != "" {

@@ -195,8 +195,8 @@ func (w *Worker) saysOfRoom(text string) {
 	}
 }
 
-// refusalIn gives the agent and the HTTP status of a refusal by the API that an event of a run tells of; 0: it tells of
-// none.
+// refusalIn returns the agent and the HTTP status of a refusal by the API that an event of a run tells of; 0: it tells
+// of none.
 func refusalIn(event []byte) (agent string, status int) {
 	if !bytes.Contains(event, []byte(`"api_status":`)) {
 		return "", 0

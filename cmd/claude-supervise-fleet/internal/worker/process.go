@@ -84,7 +84,7 @@ func (h *held) startSupervisor(args []string, stdin string, changed func(event [
 	return p, nil
 }
 
-// said gives the last of what the process said on stderr, as one line.
+// said returns the last of what the process said on stderr, as one line.
 func (p *process) said() string {
 	return text.Line(strings.TrimSpace(p.stderr.String()), 1000)
 }

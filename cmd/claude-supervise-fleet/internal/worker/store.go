@@ -94,7 +94,7 @@ func (s Store) Delete(ctx context.Context, run string, epoch int, file string) e
 	return err
 }
 
-// snapshots gives the names of a run's snapshots by epoch, oldest first.
+// snapshots returns the names of a run's snapshots by epoch, oldest first.
 func (s Store) snapshots(ctx context.Context, run string) (map[int][]string, error) {
 	all := map[int][]string{}
 	err := s.each(ctx, run, func(epoch int, file string) error {

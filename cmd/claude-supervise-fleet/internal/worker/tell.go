@@ -48,8 +48,8 @@ func (h *held) tell(ctx context.Context, again func()) {
 	h.last = seen
 }
 
-// unended gives a run as it is told of before its outcome is handed in: until then it can still be done again from its
-// last snapshot, so nobody is told that it has ended.
+// unended returns a run as it is told of before its outcome is handed in: until then it can still be done again from
+// its last snapshot, so nobody is told that it has ended.
 func unended(run *flow.RunInfo) *flow.RunInfo {
 	if run == nil || run.EndedAt == nil && !run.Status.Ended() {
 		return run

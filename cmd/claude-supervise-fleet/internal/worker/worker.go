@@ -130,8 +130,8 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	return err
 }
 
-// notes gives what the reader of a queue calls when it ends because the server refuses it. A worker that went on would
-// only look as if it took runs.
+// notes returns what the reader of a queue calls when it ends because the server refuses it. A worker that went on
+// would only look as if it took runs.
 func notes(refused chan<- error) func(error) {
 	return func(err error) {
 		select {
@@ -149,7 +149,7 @@ func stopAll(workers []sdkworker.Worker) {
 	all.Wait()
 }
 
-// takers gives what takes runs from the queues of all sets of the worker's labels, the empty one included, where
+// takers returns what takes runs from the queues of all sets of the worker's labels, the empty one included, where
 // workflows are, too. Together they take as many as the capacity. refused hears of one that the server refuses.
 func (w *Worker) takers(refused chan<- error) ([]sdkworker.Worker, error) {
 	labels := slices.Compact(slices.Sorted(slices.Values(w.Labels)))
@@ -230,7 +230,7 @@ func (w *Worker) add(h *held) (before *held) {
 	return before
 }
 
-// Has gives how many runs it has in this moment.
+// Has returns how many runs it has in this moment.
 func (w *Worker) Has() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -246,7 +246,7 @@ func (w *Worker) remove(h *held) {
 	close(h.gone)
 }
 
-// has gives a run in its present epoch, if this worker has it.
+// has returns a run in its present epoch, if this worker has it.
 func (w *Worker) has(run string, epoch int) (*held, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Elements gives the names of a page's elements and of their attributes, in order, one element a line. What it has of
+// Elements returns the names of a page's elements and of their attributes, in order, one element a line. What it has of
 // text, and of values, changes nothing in it.
 func Elements(t testing.TB, page string) string {
 	t.Helper()
