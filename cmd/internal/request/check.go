@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
@@ -182,10 +182,7 @@ func (p part) add(b supervisor.Brief) {
 	p.brief.Deliverables = slices.Concat(p.brief.Deliverables, b.Deliverables)
 }
 
-// hintEvery is how often a person at a terminal bears the hint that a task lacks something.
-const hintEvery = 24 * time.Hour
-
-// Remind says in a line what the task lacks, where that is all that --check wants: to a person, and once a day.
+// Remind says in a line what the task lacks, where that is all that --check wants: to a person, and once.
 func Remind(gaps []lack, f Flags) error {
 	if len(gaps) == 0 || f.check != CheckWarn || f.Quiet || f.AsJSON || !terminal.IsTerminal(os.Stderr) {
 		return nil
@@ -194,14 +191,15 @@ func Remind(gaps []lack, f Flags) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }()                                  // only read
-	mark, now := filepath.Join(r.Dirs.State, "task-hint"), time.Now() // changed when the hint was last given
-	if last, err := os.Stat(mark); err == nil && now.Sub(last.ModTime()).Abs() < hintEvery {
-		return nil
-	}
+	defer func() { _ = r.Close() }() // only read
 	if err := os.MkdirAll(r.Dirs.State, 0o700); err == nil {
-		_ = os.WriteFile(mark, nil, 0o600) // a hint too many does no harm
-		_ = os.Chtimes(mark, now, now)
+		given, err := os.OpenFile(filepath.Join(r.Dirs.State, "task-hint"), os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		if err == nil { // a hint too many does no harm
+			_ = given.Close()
+		}
 	}
 	return terminal.Print(func(p *terminal.Printer) error { p.Progress(reminder(gaps)); return nil })
 }
