@@ -286,9 +286,9 @@ func (e Worked) apply(d *transition) error {
 // finishTurns is how many requests an agent may make that is told to finish up.
 const finishTurns = 3
 
-// Hastens reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used
+// EndAwaited reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used
 // up that it may work, alone or with those above it.
-func (s State) Hastens(agent string) bool {
+func (s State) EndAwaited(agent string) bool {
 	a := s.Agents[agent]
 	if a != nil && a.StopWanted != "" {
 		return true

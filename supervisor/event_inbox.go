@@ -14,7 +14,7 @@ type InboxRead struct {
 var _ = kind[InboxRead]("noted")
 
 func (e InboxRead) apply(d *transition) error {
-	d.Noted(e.Notes)
+	d.ReadInbox(e.Notes)
 	d.nestings(e.Notes, e.Named)
 	return nil
 }
@@ -26,9 +26,9 @@ const (
 	EntryStop   = "stop"
 )
 
-// Noted takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the
+// ReadInbox takes what lies in the inbox. A note that comes too late changes nothing: who left it was told so, or the
 // record shows it.
-func (d *transition) Noted(notes []InboxEntry) {
+func (d *transition) ReadInbox(notes []InboxEntry) {
 	for _, n := range notes {
 		d.Taken = max(d.Taken, n.Seq)
 		q := d.Questions[n.Question]

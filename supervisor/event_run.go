@@ -119,7 +119,7 @@ func (e Opened) apply(d *transition) error {
 			d.tellParent(d.agent(a.ID))
 		}
 	}
-	d.Noted(e.Notes)
+	d.ReadInbox(e.Notes)
 	if e.Over != nil {
 		d.takenOver(e.Over)
 		return nil

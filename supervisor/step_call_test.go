@@ -145,16 +145,16 @@ func TestWhatWasReadTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.
 				s.turnEnds()
 			}
 			s.dies(crash())
-			doubted := s.State.Deliveries[d.UUID].State == checkpoints.DeliverySent
-			if doubted != since.asked {
-				t.Fatalf("whether it has read the answer %v is asked: %v", name, doubted)
+			uncertain := s.State.Deliveries[d.UUID].State == checkpoints.DeliverySent
+			if uncertain != since.asked {
+				t.Fatalf("whether it has read the answer %v is asked: %v", name, uncertain)
 			}
 			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
 				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID})
 			}
 			s.Rests(true)
 			s.Do(RetryDue{Agent: Root})
-			if text := s.delivered(2); doubted != strings.Contains(text, "A1: SQLite") {
+			if text := s.delivered(2); uncertain != strings.Contains(text, "A1: SQLite") {
 				t.Errorf("the agent reads:\n%s", text)
 			}
 		})

@@ -146,9 +146,9 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 			taker.Folder.Close()
 		}
 	}()
-	primed := make(chan struct{})
+	ready := make(chan struct{})
 	if taker.Folder != nil {
-		sup.SnapshotReady = primed
+		sup.SnapshotReady = ready
 	}
 
 	var out supervisor.Outcome
@@ -168,7 +168,7 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 		priming, stop := context.WithCancel(ctx)
 		actors.Add(func() error {
 			taker.Prime(priming, to.run, cwd)
-			close(primed)
+			close(ready)
 			<-priming.Done()
 			return nil
 		}, func(error) { stop() })

@@ -100,7 +100,7 @@ func (e *engine) reasonToEnd(u *underway, leaving bool) error {
 		return errNoTime
 	case leaving && !u.planned:
 		return errNoNeed
-	case e.state.Hastens(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
+	case e.state.EndAwaited(u.effect.Agent), u.effect.Agent == "" && e.stopAsked:
 		return errStopped
 	}
 	return nil

@@ -41,7 +41,7 @@ func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, e
 		return PermissionsView{}, err
 	}
 	d := supervisor.NewTransition(s, checkpoints.Now())
-	d.Noted(notes)
+	d.ReadInbox(notes)
 	s = d.State
 	v := PermissionsView{
 		Run: run, Default: s.Config.Permissions, Rules: []PermissionView{}, Denied: append([]string{}, s.Config.Deny...),
