@@ -286,8 +286,8 @@ func (e Worked) apply(d *transition) error {
 // finishTurns is how many requests an agent may make that is told to finish up.
 const finishTurns = 3
 
-// EndAwaited reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is used
-// up that it may work, alone or with those above it.
+// EndAwaited reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is
+// used up that it may work, alone or with those above it.
 func (s State) EndAwaited(agent string) bool {
 	a := s.Agents[agent]
 	if a != nil && a.StopWanted != "" {
