@@ -29,7 +29,11 @@ func Said(k service.Kept, a service.Answer) string {
 	switch {
 	case a.Skip:
 		said = fmt.Sprintf("%s\n%s skipped", k.Question.Question, k.Question.ID)
-	case a.Decline != nil:
+	case a.Decline == nil:
+		if beside := k.Question.Terms().Beside(k.Text); beside != "" {
+			said += " (" + beside + ")"
+		}
+	default:
 		said = fmt.Sprintf("%s\n%s declined: %s", k.Question.Question, k.Question.ID, k.Text)
 	}
 	if k.Also != "" {

@@ -262,6 +262,10 @@ func (f *form) input(width, height int) []string {
 }
 
 func (f *form) unmatched() string {
+	if at := f.q.Near(f.choices.filter); at >= 0 && f.ownAllowed() {
+		return fmt.Sprintf("Option %d is %s. Enter sends what you have typed as your own words.", at+1,
+			questions.Show(f.q.Options[at].Label))
+	}
 	if f.ownAllowed() {
 		return "None of the options: Enter sends it as your own words."
 	}

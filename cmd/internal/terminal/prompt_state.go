@@ -369,7 +369,11 @@ func (a *promptState) choose(ctx context.Context, text string) {
 }
 
 func (a *promptState) answer(ctx context.Context, chosen string) {
-	a.send(ctx, Reply{Text: chosen, Change: a.earlier > 0}, "answered: "+CleanLine(chosen, 200))
+	said := "answered: " + CleanLine(chosen, 200)
+	if beside := a.current.Beside(chosen); beside != "" {
+		said += " (" + beside + ")"
+	}
+	a.send(ctx, Reply{Text: chosen, Change: a.earlier > 0}, said)
 }
 
 func (a *promptState) decline(ctx context.Context, why string) {

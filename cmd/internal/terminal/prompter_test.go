@@ -31,6 +31,22 @@ func TestAPersonAnswersByNumberLetterLabelOrOwnWords(t *testing.T) {
 	}
 }
 
+func TestWordsNearAnOptionAreTakenForNoneAndThePersonIsTold(t *testing.T) {
+	const told = `(taken as your own words; option 2 is "SQLite")`
+	d := enterRaw(t, nil, question("q-1", "PostgreSQL", "SQLite"))
+	d.sees("q-1> ")
+	d.types("sqlitte\n")
+	d.answered(submitted{ID: "q-1", Answer: "sqlitte"})
+	d.sees("answered: sqlitte " + told)
+	d = enterAble(t, question("q-1", "PostgreSQL", "SQLite"))
+	d.sees(formFoot)
+	d.types("sqlitte")
+	d.sees(`Option 2 is "SQLite". Enter sends what you have typed as your own words.`)
+	d.types("\r")
+	d.answered(submitted{ID: "q-1", Answer: "sqlitte"})
+	d.sees("Answered: sqlitte " + told)
+}
+
 func TestAQuestionShowsAllThatAPersonNeeds(t *testing.T) {
 	q := question("q-1", "PostgreSQL", "SQLite")
 	q.Header, q.Context, q.Agent, q.Run = "Database", "The tests\nneed one.", "a-x", "r-y"

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"claude-supervise/supervisor/text"
 )
 
 // Nearest returns the name that a misspelt one is nearest to, "" if it is near to none: one that it is a part of, in
@@ -18,7 +20,7 @@ func Nearest(typed string, names []string) string {
 		if strings.HasSuffix(name, "_"+typed) || strings.HasPrefix(name, typed+"_") {
 			return name
 		}
-		if d := distance(typed, name[:min(len(name), maxQuoted)]); d < least {
+		if d := text.Distance(typed, name[:min(len(name), maxQuoted)]); d < least {
 			best, least = name, d
 		}
 	}
@@ -47,27 +49,4 @@ func snake(typed string) string {
 		before = r
 	}
 	return b.String()
-}
-
-// distance is how many letters have to be put in, taken out or changed to make b of a (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			row[j+1] = min(above, row[j]) + 1
-			if a[i] == b[j] {
-				row[j+1] = min(row[j+1], diagonal)
-			} else {
-				row[j+1] = min(row[j+1], diagonal+1)
-			}
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }
