@@ -333,6 +333,17 @@ func TestWhatAnAgentWroteIsText(t *testing.T) {
 	}
 }
 
+func TestWhatARunCostsIsSaidAsOnATerminal(t *testing.T) {
+	for cost, want := range map[float64]string{0: "$0.00", 0.004: "<$0.01", 1204.5: "$1,204.50"} {
+		state := newState(1)
+		state.runs[0].CostUSD = cost
+		_, text := call{method: "GET", path: "/"}.do(t, serving(t, state))
+		if !strings.Contains(html.UnescapeString(text), want) {
+			t.Errorf("of $%v the page has no %s:\n%s", cost, want, text)
+		}
+	}
+}
+
 func TestTheTimesInAReasonAreByThePersonsClock(t *testing.T) {
 	state, at := newState(1), time.Date(2025, 1, 2, 15, 4, 5, 0, time.Local)
 	stored := at.UTC().Format(time.RFC3339)
