@@ -2,10 +2,9 @@ package terminal
 
 import (
 	"fmt"
-	"math"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"claude-supervise/supervisor/text"
 )
 
 // Duration says how long d is with its two largest units: "8s", "3m 05s", "2h 10m", "4d 6h". Less than a second is
@@ -52,18 +51,8 @@ func largestUnit(d time.Duration) string {
 	}
 }
 
-// Money says an amount of US dollars: "$0.42", "$1,204.00"; what is less than half a cent and not nothing is "<$0.01".
-func Money(usd float64) string {
-	switch {
-	case math.IsNaN(usd) || math.IsInf(usd, 0):
-		return "$?"
-	case usd < 0:
-		return "-" + Money(-usd)
-	case usd > 0 && usd < 0.005:
-		return "<$0.01"
-	}
-	return "$" + humanize.FormatFloat("#,###.##", usd)
-}
+// Money says an amount of US dollars, as text.Money does.
+func Money(usd float64) string { return text.Money(usd) }
 
 // Tokens says a number of tokens: "812", "12.3k", "1.2M".
 func Tokens(n int64) string {

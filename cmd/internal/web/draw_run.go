@@ -7,8 +7,8 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
-	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
@@ -41,7 +41,7 @@ func (d drawer) runName(r shownRun) g.Node {
 func (d drawer) howARunIs(r shownRun) g.Node {
 	return html.P(html.Class("meta"), markup.Dotted(
 		markup.One(statusText(r.Status), g.Text(" "), moment(r.Since)),
-		g.Text(terminal.Money(r.CostUSD)),
+		g.Text(text.Money(r.CostUSD)),
 		d.why(r.RunView, r.Why()),
 		g.If(r.Solo() != "", questionLinks(r.OpenQuestions)),
 	))
