@@ -47,7 +47,8 @@ func TestWhatACallHidesIsShownAndRunsAsShown(t *testing.T) {
 			t.Errorf("what was allowed has written %q", got)
 		}
 		lacksNone(t, "ps", w.must("ps", "--tree"), "bytes)")
-		lacksNone(t, "logs", w.must("logs", bash.Run), "[Bash] command: "+seen[:strings.Index(seen, " (+")])
+		gist, _, _ := strings.Cut(seen, " (+")
+		lacksNone(t, "logs", w.must("logs", bash.Run), "[Bash] command: "+gist)
 		shown := w.must("show", bash.ID)
 		fitForATerminal(t, "show", shown)
 		_, rest, _ := strings.Cut(shown, "  command: ")
