@@ -85,11 +85,18 @@ func (s *Screen) back(columns, height int) string {
 	if up == 0 {
 		return ""
 	}
-	back := "\r" + ansi.CursorUp(min(up, max(height-1, 1)))
+	up = min(up, max(height-1, 1))
+	back := "\r" + ansi.CursorUp(up)
 	if up != len(s.rows) {
-		back += ansi.EraseScreenBelow
+		back += wiped(up)
 	}
 	return back
+}
+
+// wiped erases rows from that of the cursor on, and comes back to it. It clears them one by one: where a whole screen is
+// cleared at once, tmux keeps what stood there (its option scroll-on-clear).
+func wiped(rows int) string {
+	return strings.Repeat(ansi.EraseLineRight+"\r\n", rows) + ansi.EraseLineRight + "\r" + ansi.CursorUp(rows)
 }
 
 // erase removes the text. The next one stands in its place.
@@ -97,9 +104,10 @@ func (s *Screen) erase() error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	back := s.back(s.size())
+	columns, height := s.size()
+	back := s.back(columns, height) + wiped(min(len(s.rows), max(height-1, 1)))
 	s.rows = nil
-	if _, err := s.out.WriteString(back + ansi.EraseScreenBelow); err != nil {
+	if _, err := s.out.WriteString(back); err != nil {
 		return fmt.Errorf("drawing on the terminal: %w", err)
 	}
 	return nil

@@ -88,7 +88,7 @@ func TestAScreenGoesUpOverRowsThatANarrowedTerminalHasBroken(t *testing.T) {
 		t.Errorf("wider: %q, want %q", got, want)
 	}
 	d.columns = 8
-	if got, want := d.shows("12345\n1234567890"), "<up 3><below>12345|1234567…|<below>"; got != want {
+	if got, want := d.shows("12345\n1234567890"), "<up 3>|||<up 3>12345|1234567…|<below>"; got != want {
 		t.Errorf("narrower: %q, want %q", got, want)
 	}
 }
@@ -99,6 +99,18 @@ func TestAScreenStandsBelowWhatOthersHaveWritten(t *testing.T) {
 	d.Forget()
 	if got, want := d.shows("one"), "one|<below>"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// tmux keeps what stood on a screen that is cleared from its first cell on: a form would leave a copy of itself.
+func TestAScreenIsErasedRowByRow(t *testing.T) {
+	d := newDrawn(t, 10, 3)
+	d.shows("one\ntwo")
+	if err := d.erase(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.shows("three"), "<up 2>||<up 2>three|<below>"; got != want {
+		t.Errorf("written is %q, want %q", got, want)
 	}
 }
 
