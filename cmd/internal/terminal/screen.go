@@ -93,8 +93,8 @@ func (s *Screen) back(columns, height int) string {
 	return back
 }
 
-// wiped erases rows from that of the cursor on, and comes back to it. It clears them one by one: where a whole screen is
-// cleared at once, tmux keeps what stood there (its option scroll-on-clear).
+// wiped erases rows from that of the cursor on, and comes back to it. It clears them one by one: where a whole screen
+// is cleared at once, tmux keeps what stood there (its option scroll-on-clear).
 func wiped(rows int) string {
 	return strings.Repeat(ansi.EraseLineRight+"\r\n", rows) + ansi.EraseLineRight + "\r" + ansi.CursorUp(rows)
 }
