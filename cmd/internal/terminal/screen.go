@@ -88,7 +88,7 @@ func (s *Screen) back(columns, height int) string {
 	up = min(up, max(height-1, 1))
 	back := "\r" + ansi.CursorUp(up)
 	if up != len(s.rows) {
-		back += wiped(up)
+		back += ansi.EraseScreenBelow
 	}
 	return back
 }

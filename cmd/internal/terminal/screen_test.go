@@ -88,7 +88,7 @@ func TestAScreenGoesUpOverRowsThatANarrowedTerminalHasBroken(t *testing.T) {
 		t.Errorf("wider: %q, want %q", got, want)
 	}
 	d.columns = 8
-	if got, want := d.shows("12345\n1234567890"), "<up 3>|||<up 3>12345|1234567…|<below>"; got != want {
+	if got, want := d.shows("12345\n1234567890"), "<up 3><below>12345|1234567…|<below>"; got != want {
 		t.Errorf("narrower: %q, want %q", got, want)
 	}
 }
