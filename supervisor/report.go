@@ -39,11 +39,11 @@ func (e Checked) apply(d *transition) error {
 func (d *transition) finishIdle(a *Agent) bool {
 	switch r := a.Report; {
 	case partDue(a) != nil:
-		d.setStatus(a, a.Status, "the deliverables of its subagents are checked")
+		d.setStatus(a, checkpoints.Running, "the deliverables of its subagents are checked")
 	case r == nil:
 		d.finish(a, checkpoints.Unreported, d.whyUnreported(a))
 	case !r.Checked:
-		d.setStatus(a, a.Status, "has reported; its deliverables are checked")
+		d.setStatus(a, checkpoints.Running, "has reported; its deliverables are checked")
 	case d.tellMissing(a):
 		return false
 	case r.Status == "failed":

@@ -80,8 +80,12 @@ func (e *engine) sweep(f supervisor.Effect) func(context.Context) result {
 	return e.escalate(e.children[f.Agent], procs.Park)
 }
 
-// escalate ends a process by the stop ladder, and all that it left behind.
+// escalate ends a process by the stop ladder, and all that it left behind. It does nothing where there is no child: it
+// has been swept, and the news of its end waits behind what a person has said meanwhile.
 func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) result {
+	if c == nil {
+		return func(context.Context) result { return result{} }
+	}
 	return func(ctx context.Context) result {
 		survivors := c.process.End(ctx, how)
 		if !e.knowsExit(c) {

@@ -67,6 +67,8 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"768017582-3-7-8-9-10-11-12-13":           "nobody waited for a snapshot to be tried again after the machine had slept",
 		"769015142-2-3-7-8-9-10-11-12-13":         "a snapshot that took too long to capture held nothing back any more",
 		"767050114-1-4-5-7-8-9-12-13":             "the subagents of a model asked on and on",
+		"770246488-2-4-5-6-7-8-9-10-11-12-13":     "a process was ended that had been swept, and whose end waited behind a stop",
+		"770246773-1-4-5-7-10-11-12-13":           "an agent whose report was found after its hook had answered stayed parked",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)
