@@ -46,7 +46,7 @@ func began(start uint64) time.Time {
 // maxStat is longer than any line of proc_pid_stat(5): 52 numbers of up to 20 digits and a name of up to 64 bytes.
 const maxStat = 2048
 
-// read returns one process of the table, whoever it belongs to. fs.ErrNotExist or ESRCH: there is none.
+// read returns one process of the table, of any user. fs.ErrNotExist or ESRCH: there is none.
 func read(pid int) (process, error) {
 	// Not os.ReadFile: without its stat, its poller and its second read this takes half the time, for each process there
 	// is.

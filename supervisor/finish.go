@@ -22,7 +22,7 @@ func (d *transition) finish(a *Agent, status Status, reason string) {
 }
 
 // orphan stops what an agent has started and that still lives when the agent itself ends: nobody would hear of it.
-// Where a person has stopped the agent alone, whoever stands above it does.
+// Where a person has stopped the agent alone, the next agent above it does.
 func (d *transition) orphan(a *Agent) {
 	above := d.survivor(a)
 	for _, c := range d.Children(a.ID) {

@@ -74,7 +74,7 @@ func (s State) watched(a *Agent, l *Launch) bool {
 // turnPatience is how long after the end of background work the CLI is given to begin its turn: it takes milliseconds.
 const turnPatience = 10 * time.Second
 
-// sayIfSilent gives an agent at work of which nothing is heard that as its reason.
+// sayIfSilent makes the silence of an agent at work its reason.
 func (d *transition) sayIfSilent(a *Agent) {
 	l := d.Live(a.ID)
 	if l != nil && l.Stalled != nil && l.End == "" &&

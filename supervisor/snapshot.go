@@ -263,8 +263,8 @@ func (s State) withheld(do EffectKind) bool {
 	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
 }
 
-// NotInSnapshot returns the questions that were answered here after the last snapshot: whoever goes on from it does not
-// know these answers.
+// NotInSnapshot returns the questions that were answered here after the last snapshot: a supervisor that
+// goes on from it does not know these answers.
 func (s State) NotInSnapshot() []*Question {
 	r := s.Run.Snapshots
 	return s.FindQuestions(func(q *Question) bool {

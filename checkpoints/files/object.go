@@ -79,7 +79,7 @@ type ObjectWriter struct {
 	err     error
 }
 
-// NewObject begins an object, of the name in errors, that other has members of whoever wrote it before.
+// NewObject begins an object, with the members that it has of others; of is its name in errors.
 func NewObject(of string, other map[string]json.RawMessage) *ObjectWriter {
 	return &ObjectWriter{of: of, left: maps.Clone(other)}
 }

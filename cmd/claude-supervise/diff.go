@@ -8,13 +8,14 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
 )
 
 // Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
 // differs there from where it began, of others what their own edits have made.
-func (here) Diff(ctx context.Context, id string) (string, error) {
+func (here) Diff(ctx context.Context, id string, whole bool) (string, error) {
 	r, err := view.OpenReader()
 	if err != nil {
 		return "", err
@@ -48,7 +49,24 @@ func (here) Diff(ctx context.Context, id string) (string, error) {
 	if all.Len() == 0 {
 		return "Nothing was changed by edits, or in a worktree.\n", nil
 	}
-	return strings.TrimSuffix(all.String(), "\n"), nil
+	diff := strings.TrimSuffix(all.String(), "\n")
+	if !whole {
+		diff = beginning(diff, id)
+	}
+	return diff, nil
+}
+
+// maxDiff is how much of a diff a front end shows, in bytes.
+const maxDiff = 256 << 10
+
+// beginning returns as much of the diff of a run or an agent as is shown, in whole lines, and says how much is left.
+func beginning(diff, id string) string {
+	kept := text.FirstLines(diff, maxDiff)
+	if kept == diff {
+		return diff
+	}
+	return fmt.Sprintf("%s\n… (%d more bytes: %s show %s --diff)\n", strings.TrimSuffix(kept, "\n"), len(diff)-len(kept),
+		thisProgram, id)
 }
 
 // editsOf are the edits of an agent that were made, as its log has them, in their order. A file in the folder of its

@@ -87,7 +87,8 @@ var rooms = []room{
 	{"cmd/internal/install", "supervisor supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
 		"cmd/internal/...",
 		"it puts files into their places", ""},
-	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions cmd/internal/terminal",
+	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions supervisor/text " +
+		"cmd/internal/terminal",
 		"the program that shows it gives the rest", ""},
 	{"cmd/internal/asking", "supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",

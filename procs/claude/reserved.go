@@ -51,7 +51,7 @@ var (
 )
 
 // HarmlessFlags returns those flags that let an agent do no more than it may without them, as a launch can take them
-// from whoever it is, and the others with their values. What no list of ours knows is not harmless.
+// from anybody, and the others with their values. What no list of ours knows is not harmless.
 func HarmlessFlags(flags []string) (kept, dropped []string) {
 	for _, flag := range grouped(flags) {
 		name, _, _ := strings.Cut(flag[0], "=")

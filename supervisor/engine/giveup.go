@@ -60,7 +60,7 @@ type underway struct {
 	planned    bool // it is in the last plan
 }
 
-// endSoon gives an effect a while to come to its end.
+// endSoon cancels an effect after the time that it has to come to its end.
 func (e *engine) endSoon(u *underway, why error) {
 	if u.endingSoon {
 		return

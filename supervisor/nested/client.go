@@ -86,7 +86,7 @@ type NestedRun struct {
 	client client.Client
 }
 
-// CallLimit tells how long whoever has started a process with this environment waits for it, if that is known.
+// CallLimit returns how long the agent that started a process with this environment waits for it, if that is known.
 func CallLimit(env []string) (time.Duration, bool) { return claude.CallLimit(env) }
 
 // A NotNestedError says why nothing is started for a run inside an agent, so that the agent can act on it.

@@ -31,7 +31,7 @@ type Terms struct {
 	MultiSelect bool
 	Validate    string // choice, path, regex:PATTERN, integer, yes_no, schema:JSON; any other sets no rule
 
-	// check reports whether what an answer decides can be carried out; nil: whoever keeps the answer says so.
+	// check reports whether what an answer decides can be carried out; nil: the error comes when the answer is kept.
 	check func(answer string) error
 }
 

@@ -71,9 +71,10 @@ type (
 	Opener interface {
 		Open(ctx context.Context, folder string) error
 	}
-	// A Differ gives what a run or an agent has changed, agent by agent, as a diff for people.
+	// A Differ returns what a run or an agent has changed, agent by agent, as a diff for people: the whole of it, or what
+	// a front end shows of a long one, with the command that shows the rest.
 	Differ interface {
-		Diff(ctx context.Context, id string) (string, error)
+		Diff(ctx context.Context, id string, whole bool) (string, error)
 	}
 	// An Archive gives the questions of runs that are open no more, those asked last first: at most most of them.
 	Archive interface {

@@ -17,7 +17,7 @@ type freedKey struct{}
 // were read. work may be called several times.
 func asOne(ctx context.Context, read func(context.Context, func(context.Context) error) error,
 	work func(context.Context) error) error {
-	if ctx.Value(freedKey{}) != nil { // whoever has begun the read reads again
+	if ctx.Value(freedKey{}) != nil { // the read is begun again where it was begun
 		return read(ctx, work)
 	}
 	found := &freed{runs: map[string]bool{}, more: true}

@@ -229,7 +229,7 @@ func (t *tail) close() {
 func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
 
 // Prose returns what says in words what the lines of an agent's log hold, one after the other, as Said does but without
-// the agent's signals, which are for whoever acts on them. A signal that counts only at the end of its turn is prose
+// the agent's signals, which are for the supervisor. A signal that counts only at the end of its turn is prose
 // until then.
 func Prose(agent string) func(line []byte) []string {
 	prose := proseOf(agent)

@@ -48,8 +48,7 @@ func (l RunLog) Edited(ctx context.Context) (bool, error) {
 
 var errEdited = errors.New("an edit was made")
 
-// eachEdit gives the edits that the log has by the ids of their calls: as they were asked for, once each, and as they
-// were made.
+// eachEdit calls asked for each edit in the log, once, and made for each that was made, with the id of its call.
 func (l RunLog) eachEdit(ctx context.Context, asked func(id string, edit Edit), made func(id string) error) error {
 	known := map[string]bool{} // by id, whether it is not made yet
 	err := l.Each(ctx, func(line LogLine) error {

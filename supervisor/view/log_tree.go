@@ -58,7 +58,7 @@ func (l LogLine) Remarks() []Remark {
 func (l LogLine) Said() []string { return inWords(l.Remarks()) }
 
 // Prose returns what says in words what the lines of the log hold, one after the other, as LogLine.Said does but
-// without the agents' signals and the answers, which are for whoever acts on them.
+// without the agents' signals and the answers, which are for the supervisor and the agent.
 func (l RunLog) Prose() func(LogLine) []string {
 	byAgent := map[string]func([]byte) []Remark{}
 	return func(line LogLine) []string {

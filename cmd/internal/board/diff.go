@@ -1,13 +1,13 @@
 package board
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/text"
 )
 
 // diffing is what the run or the agent under the cursor has changed: on the whole screen, until the person leaves it.
@@ -20,9 +20,6 @@ type diffed struct {
 	of, text string
 	err      error
 }
-
-// maxDiff is how much of a diff is shown, in bytes.
-const maxDiff = 256 << 10
 
 // showDiff shows what a run or an agent has changed.
 func (b *Board) showDiff(e entry) {
@@ -46,7 +43,7 @@ func (b *Board) fetchDiff() {
 	of := b.subject
 	b.diff, b.diffRead = "", false
 	b.start(func() any {
-		text, err := b.config.Service.(service.Differ).Diff(b.ctx, of)
+		text, err := b.config.Service.(service.Differ).Diff(b.ctx, of, false)
 		return diffed{of, text, err}
 	})
 }
@@ -58,33 +55,18 @@ func (b *Board) onDiffed(d diffed) {
 		b.leaveDiff()
 		b.note = "! " + d.err.Error()
 	default:
-		more := len(d.text) - maxDiff
-		text := terminal.Clean(d.text[:min(len(d.text), maxDiff)])
-		if more > 0 {
-			text += fmt.Sprintf("\n… (%d more bytes: %s show %s --diff)", more, b.config.Program, d.of)
-		}
-		b.diff, b.diffRead = text, true
+		b.diff, b.diffRead = d.text, true
 	}
 }
 
 // diffRows lays the diff out in rows of at most width cells: lines are broken where the row is full, so that no space
 // is lost, and each row has the look of its line.
 func (b *Board) diffRows(width int) (rows []string) {
-	for line := range strings.SplitSeq(strings.TrimRight(b.diff, "\n"), "\n") {
-		look := plain
-		switch {
-		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "diff "):
-			look = bold
-		case strings.HasPrefix(line, "+"):
-			look = works
-		case strings.HasPrefix(line, "-"):
-			look = wrong
-		case strings.HasPrefix(line, "@@"):
-			look = faint
-		}
-		line = strings.ReplaceAll(line, "\t", "    ")
+	looks := [...]look{text.DiffFile: bold, text.DiffHunk: faint, text.Added: works, text.Removed: wrong}
+	for is, line := range text.DiffLines(strings.TrimRight(b.diff, "\n")) {
+		line = strings.ReplaceAll(terminal.Clean(line), "\t", "    ")
 		for row := range strings.SplitSeq(ansi.Hardwrap(line, max(width, 1), true), "\n") {
-			rows = append(rows, b.paint(look, row))
+			rows = append(rows, b.paint(looks[is], row))
 		}
 	}
 	return rows

@@ -18,7 +18,7 @@ func TestFiveTasksInKeys(t *testing.T) {
 		{"start a run", 4, func(d *testBoard) {
 			d.types("n")
 			typed := d.pressed
-			d.types(text("Fix the tests")...)
+			d.types(letters("Fix the tests")...)
 			d.pressed = typed
 			d.types("enter", "enter", "enter")
 			d.did("start Fix the tests in /src/r-one as ")

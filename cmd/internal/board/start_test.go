@@ -11,18 +11,18 @@ import (
 )
 
 // text is typed letter by letter.
-func text(words string) []string { return strings.Split(words, "") }
+func letters(words string) []string { return strings.Split(words, "") }
 
 func TestARunIsStartedOnTheBoard(t *testing.T) {
 	d := newTestBoard(t)
 	d.types("end", "n")
 	d.shows("task:")
-	d.types(text("Fix the tests")...)
+	d.types(letters("Fix the tests")...)
 	d.types("enter")
 	d.shows("in the folder: /src/r-two")
 	d.types("enter")
 	d.shows("name, or nothing:")
-	d.types(text("tests")...)
+	d.types(letters("tests")...)
 	d.types("enter")
 	d.did("start Fix the tests in /src/r-two as tests")
 	d.shows("r-new is started.")

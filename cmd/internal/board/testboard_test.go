@@ -62,7 +62,9 @@ func (s fakeService) Look(context.Context) view.Away {
 	return view.Away{Done: s.ended}
 }
 
-func (s fakeService) Diff(_ context.Context, id string) (string, error) { return s.diffs[id], s.refuse }
+func (s fakeService) Diff(_ context.Context, id string, _ bool) (string, error) {
+	return s.diffs[id], s.refuse
+}
 
 // fakeActions notes what is done.
 type fakeActions struct {

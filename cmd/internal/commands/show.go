@@ -32,7 +32,7 @@ func (p Program) Show(cmd *cobra.Command) *cobra.Command {
 			} else if asJSON || d.Question != nil {
 				return exitcode.Usage("--diff shows what a run or an agent has changed, as text")
 			}
-			changed, err = s.(service.Differ).Diff(cmd.Context(), id)
+			changed, err = s.(service.Differ).Diff(cmd.Context(), id, true)
 			return err
 		})
 		switch {

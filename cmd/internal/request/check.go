@@ -73,7 +73,7 @@ func (p part) gaps() []supervisor.Gap {
 }
 
 // gaps returns what the task lacks that its agents need. A demo's own task is its author's, and one in the background
-// has been looked at by whoever has started that.
+// was checked when it was started.
 func (o Request) gaps(check string) []lack {
 	if check == CheckOff || !o.own || InBackground() {
 		return nil

@@ -68,23 +68,14 @@ func wrapEvidence(s, indent string, width int, words bool) string {
 // change lays the evidence of a call out as rows does. Lines of a diff have their looks, and first is the row at which
 // what is changed begins; 0 if no line is. No other line of such evidence begins as those do (package permission).
 func (q Question) change(s, indent string, width int, looks *styles) (rows []string, first int) {
+	look := [...]ansi.Style{text.DiffHunk: looks.hunk, text.Added: looks.added, text.Removed: looks.removed}
 	found := false
-	for line := range strings.SplitSeq(strings.Trim(q.Seen(s), "\n"), "\n") {
-		look, changed := ansi.Style(nil), false
-		switch {
-		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
-		case strings.HasPrefix(line, "+"):
-			look, changed = looks.added, true
-		case strings.HasPrefix(line, "-"):
-			look, changed = looks.removed, true
-		case strings.HasPrefix(line, "@"):
-			look = looks.hunk
-		}
-		if changed && !found {
+	for is, line := range text.DiffLines(strings.Trim(q.Seen(s), "\n")) {
+		if !found && is >= text.Added {
 			first, found = len(rows), true
 		}
 		for row := range strings.SplitSeq(wrapEvidence(line, indent, width, false), "\n") {
-			if len(look) > 0 {
+			if look := look[is]; len(look) > 0 {
 				row = look.Styled(row)
 			}
 			rows = append(rows, row)

@@ -55,7 +55,7 @@ func Following(ctx context.Context, show func(context.Context, *Printer) error) 
 	return nil
 }
 
-// UntilLeft returns a context that ends when the person has seen enough: by Ctrl-C, or because whoever reads our output
+// UntilLeft returns a context that ends when the person has seen enough: by Ctrl-C, or because the reader of our output
 // (head, less) or the terminal is gone.
 func UntilLeft(ctx context.Context) (context.Context, func(), error) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
@@ -28,28 +27,6 @@ func (c shownCard) Checked(place int) bool { return slices.Contains(c.Given.Plac
 
 // Version is another for a card that looks otherwise.
 func (c shownCard) Version() string { return version(c) }
-
-// A diffLine is a line of evidence, and whether a change adds or removes it.
-type diffLine struct{ Text, Class string }
-
-// diffLines returns the lines of a text. What comes before the first @@ of a change is no part of it.
-func diffLines(text string) []diffLine {
-	var lines []diffLine
-	changes := false
-	for line := range strings.SplitSeq(text, "\n") {
-		class := ""
-		switch {
-		case strings.HasPrefix(line, "@@ "):
-			changes = true
-		case changes && strings.HasPrefix(line, "+"):
-			class = "added"
-		case changes && strings.HasPrefix(line, "-"):
-			class = "removed"
-		}
-		lines = append(lines, diffLine{line, class})
-	}
-	return lines
-}
 
 // withRun adds the run of a question to what there is now: it may have ended.
 func (s *Server) withRun(ctx context.Context, now view.Overview, q view.QuestionView) view.Overview {

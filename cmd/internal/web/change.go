@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -10,10 +9,8 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/text"
 )
-
-// maxChange is how much is shown of what a run has changed, in bytes.
-const maxChange = 256 << 10
 
 // pageChange shows what a run has changed; to the script, which has it beside the questions, that alone.
 func (s *Server) pageChange(w http.ResponseWriter, r *http.Request) error {
@@ -21,15 +18,12 @@ func (s *Server) pageChange(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.config.Service.(service.Differ).Diff(r.Context(), v.ID)
+	made, err := s.config.Service.(service.Differ).Diff(r.Context(), v.ID, false)
 	if err != nil {
 		return err
 	}
-	more := ""
-	if over := len(text) - maxChange; over > 0 {
-		text, more = text[:maxChange], fmt.Sprintf("%d more bytes: %s show %s --diff", over, s.config.Program, v.ID)
-	}
-	part := s.draws.change(s.config.Clean(text), more)
+	part := html.Div(html.Class("made"),
+		markup.Evidence("What the run has changed", s.draws.diff(strings.TrimRight(made, "\n"))))
 	if fragment(r) {
 		return send(w, http.StatusOK, part)
 	}
@@ -43,26 +37,11 @@ func (s *Server) pageChange(w http.ResponseWriter, r *http.Request) error {
 		html.P(html.A(markup.PathOf("/runs/", v.ID).Href(), g.Text("Its questions and agents"))), part))
 }
 
-func (d drawer) change(text, more string) g.Node {
-	return html.Div(html.Class("made"),
-		markup.Evidence("What the run has changed", lines(madeLines(strings.TrimRight(text, "\n")))),
-		g.If(more != "", paragraph("meta", more)))
-}
-
-// madeLines is diffLines of what was changed in several files: each begins anew.
-func madeLines(text string) (all []diffLine) {
-	rows, begin := strings.Split(text, "\n"), 0
-	for i := 1; i < len(rows); i++ {
-		if strings.HasPrefix(rows[i-1], "--- ") && strings.HasPrefix(rows[i], "+++ ") {
-			all, begin = append(all, diffLines(strings.Join(rows[begin:i-1], "\n"))...), i-1
-		}
+// diff draws the lines of a text, each that a change adds or removes as such.
+func (d drawer) diff(of string) (rows g.Group) {
+	for is, line := range text.DiffLines(of) {
+		class := map[text.DiffLine]string{text.Added: "added", text.Removed: "removed"}[is]
+		rows = append(rows, html.Span(g.If(class != "", html.Class(class)), g.Text(d.config.Clean(line)+"\n")))
 	}
-	return append(all, diffLines(strings.Join(rows[begin:], "\n"))...)
-}
-
-// lines draws the lines of a change, each as what it is.
-func lines(of []diffLine) g.Node {
-	return g.Map(of, func(line diffLine) g.Node {
-		return html.Span(g.If(line.Class != "", html.Class(line.Class)), g.Text(line.Text+"\n"))
-	})
+	return rows
 }

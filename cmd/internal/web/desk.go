@@ -18,7 +18,7 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// The desk knows what is before a person: it follows the state once, whoever reads, and tells all readers what has
+// The desk knows what is before a person: it follows the state once for all readers, and sends all readers what has
 // changed. A reader gets the whole first, and then each change with a number; one that comes back says the last number
 // that it has seen, and gets what came after, or the whole again where that is not kept any more (or the server is
 // another). Both are under one lock, so nothing is lost between, nor told twice. A change is the whole run or question

@@ -25,7 +25,7 @@ func (d drawer) card(c shownCard) g.Node {
 			d.whatAsks(c),
 			questionText(c),
 			g.If(c.Asker != "", paragraph("meta", c.Asker)),
-			questionContext(c),
+			d.questionContext(c),
 			g.If(c.Task != "", html.Details(html.Summary(g.Text("The task alone, to copy and change")),
 				markup.Evidence("The task", g.Text(c.Task)))),
 			html.P(html.Class("meta"), g.Text("asked "), html.A(markup.PathOf("/questions/", c.ID).Href(), html.Title(c.ID),
@@ -80,12 +80,12 @@ func questionText(c shownCard) g.Node {
 
 // questionContext draws what was said with a question; of what is to be permitted, each line that a change adds or
 // removes as such.
-func questionContext(c shownCard) g.Node {
+func (d drawer) questionContext(c shownCard) g.Node {
 	switch {
 	case c.Context == "":
 		return nil
 	case c.Evidence:
-		return markup.Evidence("What is to be permitted", lines(diffLines(c.Context)))
+		return markup.Evidence("What is to be permitted", d.diff(c.Context))
 	}
 	return paragraph("text context", c.Context)
 }

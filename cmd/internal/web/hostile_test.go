@@ -74,7 +74,7 @@ func (h hostileState) Retry(context.Context, string) (string, error) { return h.
 
 func (h hostileState) Prune(context.Context, string) (string, error) { return h.said("pruned"), nil }
 
-func (h hostileState) Diff(context.Context, string) (string, error) {
+func (h hostileState) Diff(context.Context, string, bool) (string, error) {
 	return h.said("agent") + "\n--- a\n+++ b\n@@ -1 +1 @@\n-" + h.said("removed") + "\n--- c\n+++ d\n@@ -0,0 +1 @@\n+" + h.said("added"), nil
 }
 
