@@ -13,7 +13,7 @@ import (
 
 // A Saver is what a supervisor does to the records of one run, without the supervisor.
 type Saver struct {
-	T     *testing.T
+	T     testing.TB
 	Dirs  checkpoints.Dirs
 	Store *checkpoints.Store
 	owner *checkpoints.Owner
@@ -22,7 +22,7 @@ type Saver struct {
 }
 
 // NewSaver begins a run that is saved by the test.
-func NewSaver(t *testing.T, dirs checkpoints.Dirs, id string) *Saver {
+func NewSaver(t testing.TB, dirs checkpoints.Dirs, id string) *Saver {
 	t.Helper()
 	store, err := checkpoints.Open(dirs)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Saver) Leave(why string) {
 }
 
 // TestDirs returns folders of the test's own.
-func TestDirs(t *testing.T) checkpoints.Dirs {
+func TestDirs(t testing.TB) checkpoints.Dirs {
 	t.Helper()
 	return checkpoints.Dirs{State: filepath.Join(t.TempDir(), "not", "there", "yet"), Runtime: t.TempDir()}
 }
