@@ -132,6 +132,11 @@ func (d Dirs) placeWaker(run string) (string, error) {
 	return path, err
 }
 
+// Passing is the path of a file that may vanish at any time, as it can be made anew. It makes the folder of it.
+func (d Dirs) Passing(name string) (string, error) {
+	return filepath.Join(d.Runtime, name), d.makeRuntime()
+}
+
 // makeRuntime creates the folder of the wake-up sockets, and refuses one that another user could have planted in /tmp.
 func (d Dirs) makeRuntime() error {
 	if err := os.Mkdir(d.Runtime, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -55,6 +55,7 @@ func newAttached(r view.Reader, log view.RunLog, to string, plain, marks bool) (
 	}
 	a.prompter = terminal.NewPrompter(os.Stdin, a.printer, a.submit)
 	a.prompter.Keeps(terminal.Drafts{Folder: a.client.Dirs.RunDir})
+	a.prompter.Reminds(asking.Reminds(acting))
 	a.prompter.Marks(marks)
 	a.prompter.Messages(terminal.Addressee{Run: log.Run, Agent: log.Agent}, func(ctx context.Context, text string) {
 		sayAbove(ctx, a.printer, a.client, a.to, text, at(time.Now()), terminal.Who("attach"))

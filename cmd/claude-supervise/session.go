@@ -72,6 +72,7 @@ func newSession(f request.Session) (*session, error) {
 	s.asks = !f.Aside && terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr)
 	s.prompter = terminal.NewPrompter(keyboard, s.printer, s.submit)
 	s.prompter.Keeps(terminal.Drafts{Folder: s.Dirs.RunDir})
+	s.prompter.Reminds(asking.Reminds(acting))
 	s.prompter.EndsSilently() // the run's last words name them
 	return s, nil
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/precedents"
 	"claude-supervise/supervisor/view"
 )
 
@@ -77,6 +79,29 @@ func (m Machine) Report(ctx context.Context, id string) (view.RunReport, error) 
 // Question returns a question.
 func (m Machine) Question(ctx context.Context, id string) (view.QuestionView, error) {
 	return reading(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
+}
+
+// Precedents is precedents.Find.
+func (m Machine) Precedents(ctx context.Context, question string) ([]precedents.Precedent, error) {
+	return reading(m, func(r view.Reader) ([]precedents.Precedent, error) {
+		asked, err := r.Store.Named(ctx, question)
+		if err != nil || len(asked) == 0 {
+			return nil, err
+		}
+		run, err := r.Store.Run(ctx, asked[0].Run)
+		if err != nil {
+			return nil, err
+		}
+		dirs, err := checkpoints.DefaultDirs()
+		if err != nil {
+			return nil, err
+		}
+		index, err := dirs.Passing("answered.db")
+		if err != nil {
+			return nil, err
+		}
+		return precedents.Find(ctx, r.Store, index, &asked[0], run.Cwd)
+	})
 }
 
 // Asked is view.Reader.Asked.

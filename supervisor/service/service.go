@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"claude-supervise/supervisor/precedents"
 	"claude-supervise/supervisor/view"
 )
 
@@ -79,6 +80,10 @@ type (
 	// An Archive gives the questions of runs that are open no more, those asked last first: at most most of them.
 	Archive interface {
 		Asked(ctx context.Context, most int) ([]view.QuestionView, error)
+	}
+	// A Reminder finds what the person has answered before to what is like a question, the likest first.
+	Reminder interface {
+		Precedents(ctx context.Context, question string) ([]precedents.Precedent, error)
 	}
 	// A Reporter says what has happened in runs.
 	Reporter interface {

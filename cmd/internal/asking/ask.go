@@ -93,6 +93,9 @@ func (p *person) untilOver(ctx context.Context) error {
 	prompter := terminal.NewPrompter(os.Stdin, p.printer, p.submit)
 	prompter.Leaves(leave)
 	prompter.Keeps(p.prompt.Drafts)
+	if from, can := p.prompt.Service.(service.Reminder); can {
+		prompter.Reminds(Reminds(from))
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer leave()

@@ -48,8 +48,22 @@ func (b *Board) formOf(q view.QuestionView) *terminal.Form {
 	if f == nil {
 		f = terminal.NewForm(b.config.Question(q), b.folderOf(q), b.config.Colours, b.config.Drafts)
 		b.forms[q.ID] = f
+		if b.config.Reminds != nil {
+			b.start(func() any {
+				if r, is := b.config.Reminds(b.ctx, q.ID); is {
+					return reminded{f, r}
+				}
+				return nil
+			})
+		}
 	}
 	return f
+}
+
+// reminded is what was answered before to what a form asks.
+type reminded struct {
+	form *terminal.Form
+	what terminal.Reminder
 }
 
 func (b *Board) folderOf(q view.QuestionView) string {

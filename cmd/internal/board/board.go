@@ -38,6 +38,8 @@ type Config struct {
 	Folder  string                                      // where the person is, for a run that is started on an empty board
 	Colours bool
 	Drafts  terminal.Drafts // keeps what is typed and not sent
+	// Reminds finds what the person answered before to what is like an open question; nil: nothing does.
+	Reminds func(ctx context.Context, question string) (terminal.Reminder, bool)
 }
 
 // retryAfter is how long a state that cannot be read is left alone.

@@ -121,6 +121,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		b.onBegun(msg)
 	case answered:
 		b.onAnswered(msg, now)
+	case reminded:
+		msg.form.Remind(msg.what)
 	case told:
 		b.onTold(msg)
 	case said:

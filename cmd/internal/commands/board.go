@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 )
 
 // Board makes the command that shows runs and questions full-screen. open gives what is shown; closed lets it go.
@@ -39,6 +40,9 @@ func (p Program) Board(cmd *cobra.Command,
 		defer stop()
 		c.Program, c.About, c.Asked, c.Home = string(p.Name), p.Name.Show, asking.Whole, terminal.FromHome
 		c.Colours, c.Away = os.Getenv("NO_COLOR") == "", runs.Away
+		if from, can := c.Service.(service.Reminder); can {
+			c.Reminds = asking.Reminds(from)
+		}
 		return board.Run(ctx, screen, c)
 	}
 	return p.command(p.completes(cmd, Nothing))

@@ -26,6 +26,7 @@ type form struct {
 	canSay    bool   // a message can be written while it is open
 	canLeave  bool   // Ctrl-D and Ctrl-C only leave
 	before    string // the answer that was given before; Enter keeps it
+	reminder  Reminder
 	styles    *styles
 
 	choices  *choices // nil where nothing is offered
@@ -247,6 +248,8 @@ func (f *form) command(msg tea.KeyPressMsg) (act, bool) {
 		return act{kind: goBack}, true
 	case key == ">" && f.canPutOff:
 		return act{kind: putOff}, true
+	case key == toRemind && f.reminder.Answer != "":
+		return f.unlessUnseen(f.takeReminded()), true
 	case key == "esc" && f.canSay:
 		return act{kind: putAside}, true
 	case key == "-" && f.q.Optional && f.before == "":

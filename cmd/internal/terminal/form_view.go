@@ -139,6 +139,9 @@ func (f *form) question(width int) (text, details, preview []string) {
 		for i, row := range f.text {
 			f.text[i] = f.styles.title.Render(row)
 		}
+		if f.reminder.Answer != "" {
+			f.text = append(f.text, f.paint(f.styles.faint, f.q.reminder(f.reminder), width)...)
+		}
 		switch {
 		case strings.TrimSpace(f.q.Seen(f.q.Context)) == "":
 		case questions.KindOf(f.q.Kind).Ruled:
@@ -398,6 +401,9 @@ func (f *form) helpText(width int) string {
 	}
 	if f.canGoBack {
 		say("<", "back to the question before, to change its answer; Shift-Tab where something was typed")
+	}
+	if f.reminder.Answer != "" {
+		say(toRemind, "the answer that you gave before to what is like it")
 	}
 	if f.canPutOff {
 		say(">", "the next question first; this one stays open")

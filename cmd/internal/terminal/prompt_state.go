@@ -45,6 +45,8 @@ type promptState struct {
 	form     *form                         // of current
 	kept     map[string]*form              // that were open when something else was done, by their questions
 	saved    []savedDraft                  // of current, as they are on disk
+	looked   map[string]bool               // what was answered before is looked for, or known
+	reminder Reminder                      // of current, in lines
 	later    []string                      // the ids of those that were put off, in that order
 	given    map[string][]answer           // by group, in the order of answering
 	answered map[string]bool               // open as last told, but answered here
@@ -72,7 +74,8 @@ type answer struct {
 func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *promptState {
 	return &promptState{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
 		halfLine: func() string { return "" },
-		given:    map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{}}
+		given:    map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{},
+		looked: map[string]bool{}}
 }
 
 // update takes the list of open questions and says which of those that the person knows are gone, and why. It reports
@@ -247,6 +250,7 @@ func (a *promptState) putOff() {
 // close ends the open prompt with a last text.
 func (a *promptState) close(text string) {
 	a.current, a.earlier, a.entry, a.form, a.drawn, a.grace = nil, 0, entry{}, nil, false, grace{}
+	a.reminder = Reminder{}
 	a.out.answered(text)
 }
 
@@ -330,6 +334,12 @@ func (a *promptState) command(ctx context.Context, text string) {
 		a.back()
 	case ">":
 		a.putOff()
+	case toRemind:
+		if a.reminder.Answer == "" || q.Guarded() {
+			a.choose(ctx, text)
+			return
+		}
+		a.choose(ctx, a.reminder.Answer)
 	case "-":
 		if q.Optional && a.earlier == 0 {
 			a.send(ctx, Reply{}, "answered: skipped")

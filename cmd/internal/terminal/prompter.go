@@ -41,6 +41,8 @@ type Prompter struct {
 	drafts Drafts
 	marks  bool
 	silent bool
+	remind func(context.Context, string) (Reminder, bool) // see Reminds
+	beside sync.WaitGroup                                 // what looks for reminders
 
 	mu     sync.Mutex
 	open   []Question
@@ -50,13 +52,16 @@ type Prompter struct {
 	left   func()                        // see Leaves
 	gone   map[string]string
 	redraw bool
-	wake   func() // of the Run that is under way
+
+	reminders map[string]Reminder // that were found, by their questions
+	wake      func()              // of the Run that is under way
 }
 
 // NewPrompter returns a Prompter that reads in and shows by p. in stays open, and is the caller's; it must not be read
 // by others while Run runs. Paths in answers are looked up relative to the working directory; see In.
 func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
-	return &Prompter{in: in, out: p, submit: submit, now: time.Now, gone: map[string]string{}}
+	return &Prompter{in: in, out: p, submit: submit, now: time.Now, gone: map[string]string{},
+		reminders: map[string]Reminder{}}
 }
 
 // In sets the folder that paths in answers are relative to, where a question names none of its own. It is called before
@@ -140,6 +145,9 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer a.dropDraft()
 	defer func() { a.mark(false) }()
 	defer a.quit()
+	ctx, stop := context.WithCancel(ctx)
+	defer p.beside.Wait()
+	defer stop()
 	for ctx.Err() == nil {
 		open, gone, redraw := p.changes()
 		a.to, a.say, a.hint = p.messages()
@@ -155,6 +163,8 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 		a.show(listening)
 		a.mark(listening && a.waiting())
+		p.reminded(ctx, a)
+		a.reminds(p.found(a.current))
 		switch err := p.turn(ctx, a, raw, terminal && !a.deaf, listening); {
 		case errors.Is(err, errHungUp):
 			a.hangUp()

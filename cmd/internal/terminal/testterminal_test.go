@@ -90,6 +90,9 @@ func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open 
 	if folder := env[draftsFolder]; folder != "" {
 		d.prompter.Keeps(Drafts{Folder: func(string) string { return folder }})
 	}
+	d.prompter.Reminds(func(_ context.Context, id string) (Reminder, bool) {
+		return Reminder{Answer: "Green", Said: "as you said on 3 Nov (r-1)"}, strings.HasPrefix(id, "q-again")
+	})
 	d.prompter.now = now
 	d.prompter.Set(open)
 	ctx, cancel := context.WithCancel(context.Background())
