@@ -253,6 +253,24 @@ func TestWhatWasTypedIsOfferedAsAMessageInABrowser(t *testing.T) {
 	}
 }
 
+func TestWhatWasAnsweredBeforeIsSaidAgainInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, _ := openPage(t)
+	run, id := w.asks("--demo", "ask")
+	w.must("answer", id, "2")
+	w.must("wait", run)
+	run, id = w.asks("--demo", "ask")
+	c := b.card(id)
+	b.until("document.querySelector('" + c.at + " .before button')")
+	b.check("before")
+	if said := eval[string](b, "document.querySelector('"+c.at+" .before').textContent"); !strings.Contains(said, "as you said on") {
+		t.Errorf("it is shown as %q", said)
+	}
+	b.click(c.at + " .before button")
+	c.showsAnswer("Sessions")
+	w.must("wait", run)
+}
+
 // What was chosen and not sent is there after a reload, and forgotten once it is sent.
 func TestWhatWasChosenIsThereAfterAReloadInABrowser(t *testing.T) {
 	t.Parallel()

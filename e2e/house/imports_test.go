@@ -51,7 +51,7 @@ var rooms = []room{
 	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop", "it reads, and changes nothing", ""},
 	{"supervisor/client", leaves + " supervisor/questions supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
-	{"supervisor/precedents", "checkpoints supervisor supervisor/questions",
+	{"supervisor/precedents", "checkpoints supervisor supervisor/questions supervisor/text",
 		"what was answered before is looked up beside the records, and changes none", ""},
 	{"supervisor/service", "supervisor supervisor/precedents supervisor/client supervisor/questions supervisor/view supervisor/text " +
 		"supervisor/filedrop checkpoints", "what every front end does; none of them knows the store, service its folders", ""},
@@ -73,7 +73,7 @@ var rooms = []room{
 	{"cmd/...", "supervisor/... examples/... cmd/...", "a program knows the supervisor, and no leaf", ""},
 	{"cmd/internal/report", "supervisor supervisor/text supervisor/view cmd/internal/markup/... cmd/internal/terminal",
 		"it shows what view has found, and reads nothing itself", ""},
-	{"cmd/internal/web", "supervisor supervisor/text supervisor/client supervisor/questions supervisor/service " +
+	{"cmd/internal/web", "supervisor supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
 		"supervisor/view cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
 	{"cmd/internal/terminal", "supervisor/questions supervisor/text/...", "it knows no runs, agents or database", ""},
 	{"cmd/internal/notify", "supervisor/text", "it sends what it is given, and knows no runs", ""},
@@ -92,7 +92,7 @@ var rooms = []room{
 	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions supervisor/text " +
 		"cmd/internal/terminal",
 		"the program that shows it gives the rest", ""},
-	{"cmd/internal/asking", "supervisor/precedents supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
+	{"cmd/internal/asking", "supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
 		"it asks on a terminal; the program gives the questions and keeps the answers", ""},
 	{"cmd/internal/serving", "supervisor/client cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",

@@ -3,6 +3,7 @@ package precedents
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
 )
 
 // A Precedent is what a person answered to a question that is like another.
@@ -21,6 +23,18 @@ type Precedent struct {
 	At       time.Time `json:"at"`
 	Same     bool      `json:"same"` // it asked the very same
 	Here     bool      `json:"here"` // in a run of the same folder
+}
+
+// Said says when, where and to what the answer was given, for people.
+func (p Precedent) Said() string {
+	said := "as you said on " + p.At.Local().Format("2 Jan")
+	if !p.Same {
+		said += fmt.Sprintf(" to %q", text.CleanLine(p.Asked, 60))
+	}
+	if !p.Here {
+		said += " in another folder"
+	}
+	return said + " (" + p.Run + ")"
 }
 
 // Most is how many precedents are found at most, each with another answer.

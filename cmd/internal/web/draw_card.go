@@ -19,6 +19,7 @@ func (d drawer) card(c shownCard) g.Node {
 		g.If(c.Run != "", markup.Attribute("data-run", c.Run)),
 		g.If(c.Run != "" && c.AgentID != "", markup.Attribute("data-agent", c.AgentID)),
 		markup.Attribute("data-v", c.Version()), g.If(c.Secret, markup.Flag("data-secret")),
+		g.If(c.Open() && service.Can[service.Reminder](d.config.Service), markup.Flag("data-before")),
 		markup.Aria("labelledby", "text-"+c.ID), html.TabIndex("-1"),
 		markup.Lines(
 			g.If(c.Open(), foldedTo(c)),

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/markup/markuptest"
+	"claude-supervise/supervisor/precedents"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -76,6 +77,10 @@ func (h hostileState) Prune(context.Context, string) (string, error) { return h.
 
 func (h hostileState) Diff(context.Context, string, bool) (string, error) {
 	return h.said("agent") + "\n--- a\n+++ b\n@@ -1 +1 @@\n-" + h.said("removed") + "\n--- c\n+++ d\n@@ -0,0 +1 @@\n+" + h.said("added"), nil
+}
+
+func (h hostileState) Precedents(context.Context, string) ([]precedents.Precedent, error) {
+	return []precedents.Precedent{{Run: h.said("run"), Asked: h.said("asked"), Answer: h.said("answer"), At: time.Unix(1e9, 0)}}, nil
 }
 
 func (h hostileState) Start(_ context.Context, s service.Start) (string, bool, error) {
@@ -205,6 +210,7 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 		"sure, delete":    {method: "POST", path: "/runs/" + id("r-1") + "/prune", status: 200, header: form},
 		"made":            {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200},
 		"made, alone":     {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200, header: map[string]string{"X-Fragment": "1"}},
+		"before":          {method: "GET", path: "/questions/" + id("q-words") + "/before", status: 200},
 		"start":           {method: "GET", path: "/start", status: 200},
 		"question":        {method: "GET", path: "/questions/" + id("q-words"), status: 200},
 		"changeable":      {method: "GET", path: "/questions/" + id("q-changeable"), status: 200},

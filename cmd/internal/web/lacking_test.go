@@ -36,7 +36,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 				t.Errorf("%s lacks %s:\n%s", path, text, page)
 			}
 		}
-		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", `id="away"`, "/start", ` folder">in`} {
+		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", "data-before", `id="away"`, "/start", ` folder">in`} {
 			if strings.Contains(page, text) {
 				t.Errorf("%s has %s", path, text)
 			}
@@ -49,6 +49,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 		{method: "GET", path: "/runs/r-aaaaaaaa/report"}, {method: "POST", path: "/api/answer/right"},
 		{method: "GET", path: "/runs/r-aaaaaaaa/change"}, {method: "POST", path: "/look"}, {method: "POST", path: "/runs/r-aaaaaaaa/retry"},
 		{method: "POST", path: "/runs/r-aaaaaaaa/prune"},
+		{method: "GET", path: "/questions/q-1/before"}, {method: "GET", path: "/api/questions/q-1/precedents"},
 	} {
 		reply, text := c.do(t, server)
 		if reply.StatusCode != http.StatusNotFound && reply.StatusCode != http.StatusMethodNotAllowed {

@@ -167,6 +167,9 @@ func (s *Server) routed() *http.ServeMux {
 	if service.Can[service.Differ](s.config.Service) {
 		routes["GET /runs/{id}/change"] = s.pageChange
 	}
+	if service.Can[service.Reminder](s.config.Service) {
+		routes["GET /questions/{id}/before"], routes["GET /api/questions/{id}/precedents"] = s.partBefore, s.apiPrecedents
+	}
 	if service.Can[service.Messenger](s.config.Service) {
 		routes["POST /agents/{id}/message"], routes["POST /api/agents/{id}/message"] = s.formMessage, s.apiMessage
 	}

@@ -115,7 +115,10 @@
 			field.value = kept;
 			field.closest("details")?.setAttribute("open", "");
 		}
-		for (const card of [e, ...e.querySelectorAll(".card")]) if (card.matches(".card.closed")) offer(card);
+		for (const card of [e, ...e.querySelectorAll(".card")]) {
+			if (card.matches(".card.closed")) offer(card);
+			if (card.matches("[data-before]")) sight.observe(card);
+		}
 		return e;
 	}
 
@@ -395,6 +398,18 @@
 		}
 		sending.delete(of);
 		card.inert = false;
+	}
+
+	// What was answered before to what is like a question is shown in its card once that is in sight.
+	const sight = new IntersectionObserver((seen) => {
+		for (const {isIntersecting, target} of seen) if (isIntersecting) remind(target);
+	});
+	async function remind(card) {
+		sight.unobserve(card);
+		const reply = await fetch(`/questions/${card.dataset.id}/before`).catch(() => null);
+		if (!reply?.ok) return; // it can be answered without
+		const before = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".before");
+		if (before?.childElementCount) card.querySelector("h3").after(document.importNode(before, true));
 	}
 
 	// nextOpen is the open question below a card; null: there is none.
