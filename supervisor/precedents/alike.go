@@ -79,9 +79,11 @@ func isNear(a, b *checkpoints.Question) bool {
 	return len(ours.words) > 1 && inCommon(ours.words, theirs.words) >= nearByWords
 }
 
+var usual = []string{"yes", "no", "ok", "cancel", "continue", "abort", "retry", "skip", "later", "stop"}
+
 // isUsual reports whether a label is offered for anything.
 func isUsual(label string) bool {
-	return slices.Contains([]string{"yes", "no", "ok", "cancel", "continue", "abort", "retry", "skip", "later", "stop"}, label)
+	return slices.Contains(usual, label)
 }
 
 func labels(q *checkpoints.Question) (all []string) {
@@ -145,8 +147,8 @@ func isName(word string) bool {
 
 var negations = []string{"not", "never", "without", "no", "instead"}
 
-var common = strings.Fields(`a an and any are as at be by can could do does for from go have how i if in into is it its me
-	my of on or our please shall should so that the them then there these they this those to us use used using want was we
+var common = strings.Fields(`a an and any are as at be by can could do does for from go have how i if in into is it its
+	me my of on or our please shall should so that the them then there these they this those to us use used using want was we
 	what when where which who will with would you your`)
 
 // stem takes off the endings by which the same word differs most.
