@@ -147,9 +147,10 @@ func isName(word string) bool {
 
 var negations = []string{"not", "never", "without", "no", "instead"}
 
-var common = strings.Fields(`a an and any are as at be by can could do does for from go have how i if in into is it its
-	me my of on or our please shall should so that the them then there these they this those to us use used using want was we
-	what when where which who will with would you your`)
+var common = strings.Fields(`
+	a an and any are as at be by can could do does for from go have how i if in into is it its me my of on or our
+	please shall should so that the them then there these they this those to us use used using want was we what
+	when where which who will with would you your`)
 
 // stem takes off the endings by which the same word differs most.
 func stem(word string) string {
