@@ -8,8 +8,8 @@ import (
 )
 
 // AnsweredSince returns the ids of questions that got their first answer by the inbox, in that order, from behind a
-// place on: at most most of them, and the place behind the last. What a rule or a preset has answered is not among them,
-// nor what is forgotten.
+// place on: at most most of them, and the place behind the last. What a rule or a preset has answered is not among
+// them, nor what is forgotten.
 func (s *Store) AnsweredSince(ctx context.Context, place int64, most int) (ids []string, behind int64, err error) {
 	behind = place
 	err = s.read(ctx, "list the answers in", func(ctx context.Context) error {

@@ -43,10 +43,10 @@ const Most = 3
 // looked is how many questions are held against one.
 const looked = 40
 
-// Find returns what was answered before to what is like q, of a run in the folder cwd: what is of the same folder before
-// other, the very same before what is near, the last given first. path is where the index is kept. It reads what was answered
-// since it last did, which the first time is all. Errors are those of the disk and of both databases; who only wants to
-// be reminded can do without what they keep from being found.
+// Find returns what was answered before to what is like q, of a run in the folder cwd: what is of the same folder
+// before other, the very same before what is near, the last given first. path is where the index is kept. It reads
+// what was answered since it last did, which the first time is all. Errors are those of the disk and of both
+// databases; who only wants to be reminded can do without what they keep from being found.
 func Find(ctx context.Context, store *checkpoints.Store, path string, q *checkpoints.Question, cwd string) (
 	[]Precedent, error) {
 	if !remembered(q) {
