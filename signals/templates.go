@@ -4,70 +4,38 @@ import "strings"
 
 // Templates are the blocks that an agent may print, with its id filled in, for the statement that it gets before its
 // task. They are kept short (at most 1.5 KB): every conversation pays for them.
-func Templates(agentID string) string {
-	return strings.ReplaceAll(askBlocks+reportBlock+progressLine, "AGENT", agentID)
-}
+func Templates(agentID string) string { return blocksOf(askBlocks+reportBlock+progressLine, agentID) }
 
 // SubagentTemplates are those that a subagent of an agent may print: completion is not its to report.
-func SubagentTemplates(agentID string) string {
-	return strings.ReplaceAll(askBlocks+progressLine, "AGENT", agentID)
-}
+func SubagentTemplates(agentID string) string { return blocksOf(askBlocks+progressLine, agentID) }
 
 // Fallback is the shorter form of Templates for an agent that has the supervisor's tools, whose schemas name the
 // fields: what it may print where the tools fail.
 func Fallback(agentID string) string {
-	return strings.ReplaceAll(fallback, "AGENT", agentID)
+	short := optional().ReplaceAllString(askBlocks+reportBlock, "")
+	return blocksOf(strings.TrimSuffix(short, "\n"), agentID)
 }
 
-const fallback = `[CLARIFICATION_NEEDED]
-agent_id: AGENT
-timestamp: <ISO 8601>
-reason: <why you ask>
-questions:
-  - question_id: Q1
-    text: <question>
-    context: <why it matters>
-    options: [<choice>, <choice>]
-[/CLARIFICATION_NEEDED]
+// optional is what only the longer form has.
+var optional = lazily(`~[^~]*~`)
 
-[STOP_WORK]
-agent_id: AGENT
-timestamp: <ISO 8601>
-stop_reason: <blocker|error>
-blocker_type: <missing_info|external_dependency|error|resource_limit>
-details: <the blocker>
-[/STOP_WORK]
-
-[DELEGATE_WORK]
-agent_id: AGENT
-timestamp: <ISO 8601>
-new_task_description: <a whole task>
-independence: <can_proceed_parallel|blocks_current_work|optional>
-[/DELEGATE_WORK]
-
-[COMPLETION_REPORT]
-agent_id: AGENT
-timestamp: <ISO 8601>
-status: <success|partial_success|failed>
-deliverables:
-  - <path>
-summary: <what was done>
-[/COMPLETION_REPORT]
-`
+func blocksOf(blocks, agentID string) string {
+	return strings.NewReplacer("~", "", "AGENT", agentID).Replace(blocks)
+}
 
 const askBlocks = `[CLARIFICATION_NEEDED]
 agent_id: AGENT
 timestamp: <ISO 8601>
-blocked_at: <step or file>
-reason: <why you ask>
+~blocked_at: <step or file>
+~reason: <why you ask>
 questions:
   - question_id: Q1
     text: <question>
     context: <why it matters>
     options: [<choice>, <choice>]
-can_resume_with: <what would unblock you>
+~can_resume_with: <what would unblock you>
 current_state: <what is done>
-[/CLARIFICATION_NEEDED]
+~[/CLARIFICATION_NEEDED]
 
 [STOP_WORK]
 agent_id: AGENT
@@ -75,21 +43,21 @@ timestamp: <ISO 8601>
 stop_reason: <blocker|error>
 blocker_type: <missing_info|external_dependency|error|resource_limit>
 details: <the blocker>
-completed_work: <done>
+~completed_work: <done>
 blocked_work: <not done>
 state_snapshot: <files, folder, progress>
 resume_requirements: <what you need>
-[/STOP_WORK]
+~[/STOP_WORK]
 
 [DELEGATE_WORK]
 agent_id: AGENT
 timestamp: <ISO 8601>
-new_task_description: <a whole task, with goal and success criteria>
+new_task_description: <a whole task~, with goal and success criteria~>
 independence: <can_proceed_parallel|blocks_current_work|optional>
-priority: <P0|P1|P2>
+~priority: <P0|P1|P2>
 context_required: <what it must know>
 coordination: <who does what>
-[/DELEGATE_WORK]
+~[/DELEGATE_WORK]
 
 `
 
@@ -100,10 +68,10 @@ status: <success|partial_success|failed>
 deliverables:
   - <path>
 summary: <what was done>
-metrics_achieved: <how the criteria were met>
+~metrics_achieved: <how the criteria were met>
 issues_encountered: <or none>
 recommendations: <or none>
-[/COMPLETION_REPORT]
+~[/COMPLETION_REPORT]
 
 `
 
