@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
+	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
 )
 
@@ -113,8 +116,8 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 	t.Parallel()
 	const told = "your UserPromptSubmit hook refused what the agent was told: [sh $HOME/hook.sh]: not now"
 	claude.Program(t)
-	t.Run("a task", func(t *testing.T) {
-		t.Parallel()
+	cases := map[string]func(*testing.T){}
+	cases["a task"] = func(t *testing.T) {
 		s := load(t, "ask")
 		w := newWorld(t).real(s, nil)
 		refuse, permit := refuses(w)
@@ -130,9 +133,8 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 			t.Errorf("it goes on with exit %d", code)
 		}
 		lacksNone(t, "resume", stderr, "in a new conversation: its task had not reached it yet")
-	})
-	t.Run("an answer", func(t *testing.T) {
-		t.Parallel()
+	}
+	cases["an answer"] = func(t *testing.T) {
 		s := load(t, "ask")
 		w := newWorld(t).real(s, nil)
 		refuse, permit := refuses(w)
@@ -148,9 +150,8 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 		permit()
 		w.must("resume", run)
 		w.written("auth.txt", "login by Sessions\n")
-	})
-	t.Run("a message in a turn", func(t *testing.T) {
-		t.Parallel()
+	}
+	cases["a message in a turn"] = func(t *testing.T) {
 		s, err := examples.Parse([]byte(toldAtWork))
 		noError(t, err)
 		w := newWorld(t).real(s, nil)
@@ -172,5 +173,11 @@ func TestWhatTheHookOfThePersonRefusesIsSaidAgain(t *testing.T) {
 		permit()
 		w.must("resume", id)
 		w.written("second.txt", "two\n")
-	})
+	}
+	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(cases))) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cases[name](t)
+		})
+	}
 }

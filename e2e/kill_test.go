@@ -364,7 +364,7 @@ func TestWhoeverDiesAtAnyPointTheEndIsTheSame(t *testing.T) {
 		for _, p := range passes {
 			known[tl.agent != ""][p.point] = true
 		}
-		passes = slices.DeleteFunc(passes, func(p pass) bool { return !sample.Has("dies "+p.String(), 8) })
+		passes = slices.DeleteFunc(passes, func(p pass) bool { return !sample.Has("dies "+p.String(), 16) })
 		t.Run(tl.name, func(t *testing.T) {
 			dieAll(t, tl, tl.story(t), killings(tl, passes, main), func(t *testing.T) *world {
 				return newWorldWith(t, plainProgram)

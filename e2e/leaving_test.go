@@ -114,7 +114,7 @@ func TestWhoeverLeavesAnAgentThatAsksRefusesNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range sample.Part(t.Name(), slices.Sorted(maps.Keys(cases)), 8) {
+	for _, name := range sample.Part(t.Name(), slices.Sorted(maps.Keys(cases)), 16) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cases[name](t)

@@ -178,7 +178,7 @@ func TestAForgedPackRunsNothing(t *testing.T) {
 	path, err := filepath.Abs(filepath.Join("testdata", "pack", "attack.yaml"))
 	noError(t, err)
 	for name, forge := range packAttacks {
-		if !sample.Has("pack "+name, 5) {
+		if !sample.Has("pack "+name, 12) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

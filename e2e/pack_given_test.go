@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"claude-supervise/e2e/sample"
 )
 
 // unpackedParked is another machine, on which a run waits that was parked on the permission of make test and came in a
@@ -51,15 +55,16 @@ func TestWhatIsGivenToUnpackHoldsWithAPlainResume(t *testing.T) {
 
 func TestWhatIsNotGivenIsAskedStill(t *testing.T) {
 	t.Parallel()
-	for name, flags := range map[string][]string{
+	given := map[string][]string{
 		"nothing":      nil,
 		"another rule": {"--allow", "Bash(make)"},
 		"only a limit": {"--max-turns", "50", "--max-agents", "2"},
-	} {
+	}
+	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(given))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			there, run := unpackedParked(t)
-			code, _, stderr := there.run(append([]string{"resume", run, "--on-question", "park"}, flags...)...)
+			code, _, stderr := there.run(append([]string{"resume", run, "--on-question", "park"}, given[name]...)...)
 			if code != 75 || there.questions()[0].Question != "Allow Bash: make test?" {
 				t.Errorf("it exits %d and asks %v:\n%s", code, there.questions(), stderr)
 			}

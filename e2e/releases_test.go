@@ -48,7 +48,7 @@ func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range sample.Part(t.Name(), slices.Sorted(maps.Keys(plays)), 6) { // each takes its processor long
+	for _, name := range sample.Part(t.Name(), slices.Sorted(maps.Keys(plays)), 10) { // each takes its processor long
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plays[name](t)

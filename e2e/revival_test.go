@@ -39,7 +39,7 @@ func TestASubagentWhoseProcessIsGoneGoesOnWithItsWork(t *testing.T) {
 		"subagents of subagents wait when all die": {scenario: "nested-subagents-ask", goes: supervisorDies, rare: true},
 		"two wait when all die":                    {scenario: "two-subagents-ask", goes: supervisorDies, rare: true},
 	} {
-		if c.rare && !everyKill || !sample.Has("revival "+name, 2) {
+		if c.rare && !everyKill || !sample.Has("revival "+name, 4) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // so: each answer that the form offers to each question, and words of the person's own.
 func TestEveryAnswerToAScenarioComesToATrueEnd(t *testing.T) {
 	t.Parallel()
-	for _, name := range sample.Part("answers", asking(t), 4) {
+	for _, name := range sample.Part("answers", asking(t), 8) {
 		s := load(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -32,8 +33,9 @@ func TestEveryAnswerToAScenarioComesToATrueEnd(t *testing.T) {
 			}
 		})
 	}
-	for name, answer := range map[string]string{"permission-edit": "deny", "delegate-asked": "approve", "stop": "skip"} {
-		s := load(t, name)
+	real := map[string]string{"permission-edit": "deny", "delegate-asked": "approve", "stop": "skip"}
+	for _, name := range sample.Pick("real answers", slices.Sorted(maps.Keys(real))) {
+		s, answer := load(t, name), real[name]
 		t.Run(name+"/1 "+answer+"/real CLI", func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
