@@ -358,6 +358,8 @@ type ToolCall struct {
 	Input   json.RawMessage `json:"input"`
 	Served  bool            `json:"served,omitempty"` // a tool of the supervisor's own: it returns a text
 	From    *Subagent       `json:"from,omitempty"`   // who called, nil: the main conversation
+	// of the conversation: the line that holds the call, by its uuid; "": an older release of ours has asked
+	Line string `json:"line,omitempty"`
 	// where the call is made; "" is the agent's own folder, and ElsewhereUnknown one that nobody knows
 	Cwd string `json:"cwd,omitempty"`
 }
@@ -414,18 +416,27 @@ type Delivery struct {
 	Key       string          `json:"key"`
 	Seq       int             `json:"seq"` // order within the run
 	State     DeliveryState   `json:"state"`
-	Launch    int             `json:"launch,omitempty"` // the launch it was last sent to
-	Turn      int             `json:"turn,omitempty"`   // how many turns of that launch had ended then
-	Text      string          `json:"text,omitempty"`   // a prompt
-	Tool      *ToolCall       `json:"tool,omitempty"`   // or the answer to this call
-	Reply     json.RawMessage `json:"reply,omitempty"`  // the body of that answer
-	Groups    []string        `json:"groups,omitempty"` // question groups whose answers it carries
+	Launch    int             `json:"launch,omitempty"`  // the launch it was last sent to
+	Turn      int             `json:"turn,omitempty"`    // how many turns of that launch had ended then
+	Text      string          `json:"text,omitempty"`    // a prompt
+	Tool      *ToolCall       `json:"tool,omitempty"`    // or the answer to this call
+	Reply     json.RawMessage `json:"reply,omitempty"`   // the body of that answer
+	Results   []CallResult    `json:"results,omitempty"` // in place of Text: a launch at their place (Launch.At) is told
+	Groups    []string        `json:"groups,omitempty"`  // question groups whose answers it carries
 	Messages  []OutboxItem    `json:"messages,omitempty"`
 	Now       bool            `json:"now,omitempty"`   // it was said into whatever turn was under way
 	Grant     string          `json:"grant,omitempty"` // the question whose permission, given while parked, it spends
 	File      string          `json:"file,omitempty"`  // or the question file whose script has taken its answer itself
 	CreatedAt time.Time       `json:"created_at"`
 	ArrivedAt time.Time       `json:"arrived_at,omitzero"` // zero: not yet, or in an older release
+}
+
+// A CallResult is the answer to questions as the result of the call that asked them, in a later process.
+type CallResult struct {
+	ToolUse string `json:"tool_use"`
+	Text    string `json:"text"`
+	IsError bool   `json:"is_error,omitempty"`
+	Served  bool   `json:"served,omitempty"` // of a tool of the supervisor's own
 }
 
 // Prompt reports whether it is said by a prompt: else it answers a call, or a script has taken it.

@@ -50,12 +50,21 @@ type Exchange interface {
 // A Talk is what may be said to a process. A command takes nothing.
 type Talk interface {
 	Send(uuid, text string) error
+	SendResults(uuid string, results []CallResult) error
 	Allow(request string, updatedInput json.RawMessage) error
 	Deny(request, message string, interrupt bool) error
 	Return(request, text string, isError bool) error
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
 	CloseInput() error
+}
+
+// A CallResult is the result of a call that an earlier process has made, as that would have written it.
+type CallResult struct {
+	ToolUse string // the call's id
+	Text    string
+	IsError bool
+	Blocks  bool // it is a list of one text block: what an MCP server returns
 }
 
 // ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing

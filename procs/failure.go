@@ -9,6 +9,7 @@ const (
 	NotClaude    FailureKind = "not_claude"    // it runs, and is something else
 	RefusedFlag  FailureKind = "refused_flag"  // Flag; passing if it is optional: launch again with it in Spec.Without
 	SessionGone  FailureKind = "session_gone"  // there is no such conversation to resume
+	PlaceGone    FailureKind = "place_gone"    // the conversation cannot be continued at Spec.At
 	SessionTaken FailureKind = "session_taken" // the id of a new conversation is in use
 	Login        FailureKind = "login"         // not logged in, or the key is not accepted
 	Limit        FailureKind = "limit"         // the account's limit or credit is used up; Reset says until when

@@ -116,6 +116,8 @@ type (
 		Elicits     bool `json:",omitempty"`
 		// where the call is made, as the hook before it said; "" if it said nothing
 		Cwd string `json:",omitempty"`
+		// of the conversation: the line that holds the call, by its uuid; "" if nothing has shown it
+		Line string `json:",omitempty"`
 	}
 
 	// Call is a call of one of Spec.Tools, with an input that fits its schema. It waits for Return.
@@ -123,6 +125,7 @@ type (
 		Request, ToolUse, Name string // the name without the server's
 		Input                  json.RawMessage
 		From                   Subagent
+		Line                   string `json:",omitempty"` // as of an Ask
 	}
 
 	// AskCancelled withdraws an Ask or Call that waits.

@@ -44,6 +44,12 @@ type Spec struct {
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 
+	// At is a line of the conversation, by its uuid, at which it is continued: what follows that is cut off, and a call that
+	// is open there waits for its result (SendResults, which takes nothing without). A release that cannot, or a
+	// conversation that lacks the line, ends with PlaceGone before anything is read (Release.AnswersInPlace). Used with
+	// Resume.
+	At string
+
 	// Fork is a conversation that a new one begins with: SessionID gets a copy of what Fork has so far, of which a call
 	// that is open has no result, or one that says that it was broken off. Fork may be in the middle of a turn, is left as
 	// it is, and need not have been begun in Dir. Not used with Resume: a process that ended before its conversation was

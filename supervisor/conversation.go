@@ -26,6 +26,7 @@ type conversation struct {
 type callUnderWay struct {
 	parent string // the call that started the subagent which makes it; "": the main conversation
 	starts bool   // it starts a subagent, and lasts as long as that works
+	serial bool   // one of our tools: it may wait for another to end, and is then called only after that
 }
 
 // Read takes a message of the process.
@@ -37,7 +38,8 @@ func (c *conversation) Read(m procs.Message) {
 		}
 		starts := claude.StartsSubagent(m.Name)
 		if len(c.calls) < maxCalls {
-			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts}
+			c.calls[m.ID] = callUnderWay{parent: m.Parent, starts: starts,
+				serial: strings.HasPrefix(m.Name, claude.ToolPrefix) && m.Name != claude.ToolPrefix+checkWork}
 		}
 		if starts && len(c.Tasks) < maxCalls {
 			var in struct{ Description string }
@@ -174,7 +176,7 @@ func (c *conversation) under(parent string, waiting map[string]bool) (calls, bus
 			continue
 		}
 		calls = true
-		if !waiting[id] && (!call.starts || c.busy(id, waiting)) {
+		if !waiting[id] && !call.serial && (!call.starts || c.busy(id, waiting)) {
 			return true, true
 		}
 	}

@@ -16,6 +16,7 @@ type delivering struct {
 	tool     *checkpoints.ToolCall
 	reply    json.RawMessage
 	groups   []string
+	results  []checkpoints.CallResult // in place of text
 	messages []checkpoints.OutboxItem
 	now      bool   // it does not wait for the end of a turn
 	grant    string // the question whose permission it spends
@@ -28,7 +29,7 @@ func (d *transition) begin(a *Agent, l *Launch, v delivering) {
 	}
 	d.addDelivery(&Delivery{
 		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
-		Text: v.text, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
+		Text: v.text, Results: v.results, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
 		CreatedAt: d.at,
 	})
 }

@@ -78,6 +78,8 @@ func (e Ended) apply(d *transition) error {
 		}
 		d.abandon(a)
 		a.Fresh, a.GoOn, a.SessionID = true, true, sessionOf(a)
+	case e.Failure.Kind == procs.PlaceGone && d.notAt(l, e.Failure.Reason):
+		a.GoOn = true
 	case e.Failure.Kind == procs.RefusedFlag && e.Failure.Passing:
 		a.Without, a.Fresh = append(slices.Clip(a.Without), e.Failure.Flag), !l.Resume
 	case waited && e.Failure.Kind != procs.NotStarted:
@@ -211,6 +213,10 @@ type Started struct {
 	Launch     int
 	PID        int
 	StartTicks uint64
+
+	// At is where it continues its conversation, NotAt why not at the calls whose results it was to be told.
+	At    string `json:",omitempty"`
+	NotAt string `json:",omitempty"`
 }
 
 var _ = kind[Started]("started")
@@ -223,6 +229,7 @@ func (e Started) apply(d *transition) error {
 	}
 	l = d.last(e.Agent)
 	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
+	d.begunAt(l, e.At, e.NotAt)
 	begins(d.agent(e.Agent), at)
 	if d.Abilities().TakesInput {
 		enter(l, checkpoints.LaunchIdle)

@@ -54,6 +54,9 @@ func (e Received) apply(d *transition) error {
 		return nil
 	}
 	l := d.last(v.Agent)
+	if l.NotAt != "" && l.At != "" { // a hook has refused it, and it is said to the next process
+		return unwelcome("delivery %s was refused", e.UUID)
+	}
 	if e.State == checkpoints.DeliveryStarted {
 		d.delivery(e.UUID).State = e.State
 		d.inTurn(v, l.N)

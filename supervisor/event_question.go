@@ -22,6 +22,7 @@ type Asked struct {
 	Questions []signals.Question
 	Refused   string `json:",omitempty"` // why nobody is asked, as the agent reads it
 	Rule      string `json:",omitempty"` // the rule that permits exactly this in the whole run; "": none can
+	Beside    bool   `json:",omitempty"` // something else of the agent is at work, which a park would break off
 	Naming
 }
 
@@ -39,6 +40,9 @@ func (e Asked) apply(d *transition) error {
 	if v, ok := d.unasked(e, l, fp); ok {
 		d.begin(d.agent(e.Agent), l, v)
 		return nil
+	}
+	if e.Beside {
+		d.last(e.Agent).BusyElsewhere = true
 	}
 	d.openQuestions(e.Agent, e.Kind, e.Questions, e.Naming, func(q *Question) {
 		call := e.Call

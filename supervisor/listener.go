@@ -121,6 +121,19 @@ func CheckBusyElsewhere(s State, c *Listener) (b BusyElsewhere, changed bool) {
 	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
 }
 
+// AtWorkBeside reports whether something else of a child's main conversation is at work beside a call of it that is
+// about to wait for a person. Tools of ours are called one after the other: beside them nothing is.
+func AtWorkBeside(s State, c *Listener, toolUse string) bool {
+	waiting := map[string]bool{toolUse: true}
+	for _, q := range s.Open(c.Agent) {
+		if call := s.heldCall(q); call != nil {
+			waiting[call.ToolUse] = true
+		}
+	}
+	call, known := c.Talk.calls[toolUse]
+	return known && call.parent == "" && c.Talk.atWorkBesides(waiting)
+}
+
 // Prose is what is left of a text for people without the signals, which are shown in their own way.
 func Prose(text string, found []signals.Signal) string {
 	for _, s := range found {

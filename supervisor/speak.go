@@ -48,7 +48,7 @@ func (s State) answerKey(group []*Question) string {
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.
 func (d *transition) flush(a *Agent, l *Launch) {
-	p := delivering{}
+	p := delivering{results: d.resultsOf(a, l)}
 	var keys, texts []string
 	var bySubagents [][]*Question
 	ends := prompts.EndsTold(0)

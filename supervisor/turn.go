@@ -154,6 +154,8 @@ func (e TurnEnded) apply(d *transition) error {
 		a.GoOn = !done
 		d.end(a.ID, endBudget, e.Failure.Reason)
 	case l.End != "":
+	case e.Failure.Kind == procs.HookRefused && d.notAt(l, e.Failure.Reason): // it was called with an empty prompt
+		d.end(a.ID, endRetry, e.Failure.Reason)
 	case IsLimit(e.Failure):
 		d.rejected(a, e.Failure.Reason, e.Resets)
 	default:
@@ -166,7 +168,7 @@ func (TurnEnded) mayBeLost() bool { return true }
 
 // endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
 func endsByItself(f procs.Failure) bool {
-	return f.Kind == procs.SessionGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
+	return f.Kind == procs.SessionGone || f.Kind == procs.PlaceGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
 }
 
 // gate is the Stop hook of a process, which waits for its reply.

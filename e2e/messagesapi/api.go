@@ -8,7 +8,9 @@
 package messagesapi
 
 import (
+	"cmp"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -31,6 +33,8 @@ type Request struct {
 	Conversation []examples.Message
 	Reply        examples.Reply
 	Headers      http.Header
+
+	Body []byte // as it came; onRequest alone is given it
 }
 
 // API answers the requests of any number of agents that play one scenario. It is an http.Handler.
@@ -103,7 +107,8 @@ func (a *API) Received(text string) bool {
 
 func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 	var body requestBody
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&body); err != nil {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err := cmp.Or(err, json.Unmarshal(data, &body)); err != nil {
 		fail(w, examples.APIError{Status: http.StatusBadRequest, Message: err.Error()})
 		return
 	}
@@ -123,6 +128,7 @@ func (a *API) messages(w http.ResponseWriter, r *http.Request) {
 	a.requests = append(a.requests, req)
 	a.mu.Unlock()
 	if !req.Side {
+		req.Body = data
 		a.onRequest(req)
 	}
 	switch {

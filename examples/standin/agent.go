@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
+	"claude-supervise/procs/stream"
 )
 
 // An agent is one process with one conversation and those of its subagents. At any time one goroutine owns it: whatever
@@ -60,8 +61,9 @@ type agent struct {
 // A prompt is a message to the model that waits for its turn: a person's, or of a background task that has ended.
 type prompt struct {
 	uuid, text string
-	origin     doc  // nil for a person's
-	silent     bool // the model is not asked
+	results    stream.Content // of calls that are open where the conversation is continued, in place of the text
+	origin     doc            // nil for a person's
+	silent     bool           // the model is not asked
 }
 
 var (
@@ -123,6 +125,14 @@ func (a *agent) open() error {
 	if err != nil {
 		return err
 	}
+	if at := a.opts.at; at != "" {
+		if _, known := p.cuts[at]; !known {
+			return a.noPlace()
+		}
+		p.at(at)
+		p.last = at
+		a.main.open, p.open = p.open, nil
+	}
 	a.main.goOnFrom(p)
 	a.answered, a.spent, a.spentBefore, a.spentEarlier = p.answered, p.spent, p.spent, p.spent
 	a.limitedSince = p.limited
@@ -142,12 +152,17 @@ func (a *agent) gone(session string) error {
 				"<session-id|title>. "+
 				"Provided value %q is not a UUID and does not match any session title.", session)
 	}
+	a.endUnbegun(gone.Error())
+	return gone
+}
+
+// endUnbegun prints the result of a process that ends before its first turn.
+func (a *agent) endUnbegun(why string) {
 	a.message(doc{
 		"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0, "stop_reason": nil,
 		"duration_ms": 0, "duration_api_ms": 0, "total_cost_usd": 0, "usage": spent{}.usage(), "modelUsage": doc{},
-		"permission_denials": []doc{}, "result_index": 0, "errors": []string{gone.Error()},
+		"permission_denials": []doc{}, "result_index": 0, "errors": []string{why},
 	})
-	return gone
 }
 
 // run plays until the process is to end: the error is an ending, or a failure of the stand-in itself.
@@ -242,7 +257,8 @@ func (a *agent) take(line []byte) error {
 	}
 	switch in.Type {
 	case "user":
-		a.told(prompt{uuid: in.UUID, text: strings.Join(in.Message.Content.Texts(), "\n")})
+		a.told(prompt{uuid: in.UUID, text: strings.Join(in.Message.Content.Texts(), "\n"),
+			results: results(in.Message.Content)})
 	case "control_response":
 		if a.opts.replay && in.Response.Subtype != "error" {
 			// Together with the user messages the CLI repeats the answers to its requests.

@@ -17,8 +17,9 @@ type conversation struct {
 
 	transcript *transcript
 	messages   []examples.Message
-	last       string // uuid of the last line
-	turn       *turn  // the running one
+	last       string   // uuid of the last line
+	open       []string // calls that wait for results of the next message
+	turn       *turn    // the running one
 }
 
 func newConversation(a *agent) *conversation {
@@ -93,7 +94,7 @@ func (c *conversation) record(t *turn) error {
 		return nil
 	}
 	t.recorded = true
-	if t.prompt.origin == nil {
+	if t.prompt.origin == nil && t.prompt.results == nil {
 		c.echo(t.prompt)
 	}
 	return c.keepPrompt(t)
@@ -105,7 +106,7 @@ func (c *conversation) keepPrompt(t *turn) error {
 	if id == "" {
 		id = uuid.NewString()
 	}
-	d := doc{"type": "user", "uuid": id, "message": doc{"role": "user", "content": t.prompt.text}, "promptSource": "sdk"}
+	d := doc{"type": "user", "uuid": id, "message": doc{"role": "user", "content": t.prompt.content()}, "promptSource": "sdk"}
 	if t.prompt.origin != nil {
 		d["promptSource"], d["origin"] = "system", t.prompt.origin
 	}

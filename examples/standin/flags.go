@@ -21,6 +21,7 @@ const (
 type options struct {
 	session  string // "" for a new one
 	resume   bool
+	at       string // the line at which it is continued, "": its end
 	fork     string // the session that the new one goes on from
 	mode     string
 	allowed  []string  // rules: Bash, Bash(git:*), Write
@@ -102,6 +103,7 @@ func parseFlags(args []string) (options, error) {
 	f.BoolVar(&fork, "fork-session", false, "")
 	f.StringVar(&o.session, "session-id", "", "")
 	f.StringVarP(&resume, "resume", "r", "", "")
+	f.StringVar(&o.at, "resume-session-at", "", "")
 	f.StringVar(&mode, "permission-mode", modeDefault, "")
 	f.BoolVar(&skip, "dangerously-skip-permissions", false, "")
 	f.Var((*ruleList)(&o.allowed), "allowedTools", "")

@@ -105,6 +105,7 @@ type entry struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
 	UUID    string `json:"uuid"`
+	Parent  string `json:"parentUuid"`
 	Message struct {
 		ID      string         `json:"id"`
 		Content stream.Content `json:"content"`
@@ -130,6 +131,7 @@ type past struct {
 	spent    spent           // by processes that ended orderly
 	limited  time.Time       // when a usage limit was first met; zero: never
 	last     string          // uuid of the last line
+	cuts     map[string]cut  // by the uuid of each line
 
 	path    string   // of the transcript
 	reply   string   // id of the assistant's message that is being read
@@ -139,7 +141,7 @@ type past struct {
 
 // readTranscript reads a conversation.
 func readTranscript(path string) (*past, error) {
-	p := &past{path: path, answered: map[string]bool{}}
+	p := &past{path: path, answered: map[string]bool{}, cuts: map[string]cut{}}
 	return p, eachLine(path, p.take)
 }
 
@@ -168,16 +170,16 @@ func (p *past) description(id string) string {
 }
 
 func (p *past) take(e entry) {
+	p.at(e.Parent)
 	if e.UUID != "" {
 		p.last = e.UUID
+		defer p.passed(e.UUID)
 	}
 	switch e.Type {
 	case "user":
 		p.received(examples.User, e.Message.Content.Texts())
 		p.results(e)
-		if len(e.Message.Content) == 1 && e.Message.Content[0].Type == "text" {
-			p.waiting = append(p.waiting, e.UUID)
-		}
+		p.waiting = append(p.waiting, e.UUID)
 	case "attachment":
 		switch e.Attachment.Type {
 		case "queued_command":

@@ -37,7 +37,7 @@ func (c *conversation) play(p prompt) error {
 	defer func() { c.turn = nil }()
 	c.lifecycle(p, "started")
 	c.printInit()
-	c.messages = append(c.messages, user(p.text))
+	c.hears(p)
 	if p.silent {
 		c.printResult(t, doc{"subtype": "success", "is_error": false, "result": "", "stop_reason": nil})
 		return c.record(t)

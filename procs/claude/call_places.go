@@ -2,16 +2,46 @@ package claude
 
 import "encoding/json"
 
-// callPlaces are where the newest calls are made: the hook before a call says so, and the request to permit it does
-// not.
+// callPlaces are where the newest calls are: the line of the conversation that holds each, and the folder in which it
+// is made. The request to permit a call says neither.
 type callPlaces struct {
-	of    map[string]string // by the call's id
+	of    map[string]*callPlace // by the call's id
 	order []string
+}
+
+// A callPlace is where a call is.
+type callPlace struct {
+	line string // its uuid
+	cwd  string // as the hook before the call says it
 }
 
 // maxCallPlaces bounds the calls that are remembered. A request follows its hook at once, but many calls may be made
 // together.
 const maxCallPlaces = 500
+
+// at returns the place of a call, to be filled.
+func (p *callPlaces) at(call string) *callPlace {
+	if known := p.of[call]; known != nil {
+		return known
+	}
+	if p.of == nil {
+		p.of = map[string]*callPlace{}
+	}
+	if len(p.order) == maxCallPlaces {
+		delete(p.of, p.order[0])
+		p.order = p.order[1:]
+	}
+	p.order, p.of[call] = append(p.order, call), &callPlace{}
+	return p.of[call]
+}
+
+// get returns the place of a call; the zero place if nothing has told it.
+func (p *callPlaces) get(call string) callPlace {
+	if known := p.of[call]; known != nil {
+		return *known
+	}
+	return callPlace{}
+}
 
 // note remembers what the hook before a call says.
 func (p *callPlaces) note(hook json.RawMessage) {
@@ -20,18 +50,7 @@ func (p *callPlaces) note(hook json.RawMessage) {
 		Cwd     string `json:"cwd"`
 	}
 	_ = json.Unmarshal(hook, &in) // what cannot be read says nothing
-	if in.ToolUse == "" || in.Cwd == "" {
-		return
-	}
-	if p.of == nil {
-		p.of = map[string]string{}
-	}
-	if _, known := p.of[in.ToolUse]; !known {
-		p.order = append(p.order, in.ToolUse)
-	}
-	p.of[in.ToolUse] = in.Cwd
-	if len(p.order) > maxCallPlaces {
-		delete(p.of, p.order[0])
-		p.order = p.order[1:]
+	if in.ToolUse != "" && in.Cwd != "" {
+		p.at(in.ToolUse).cwd = in.Cwd
 	}
 }

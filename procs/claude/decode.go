@@ -187,6 +187,7 @@ func (d *decoder) assistant(l *line) (out []procs.Message) {
 		case b.Type == "tool_use":
 			d.subagents.used(l.Parent, b)
 			d.serverCalls.begin(b)
+			d.places.at(b.ID).line = l.UUID
 			out = append(out, procs.ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input,
 				Agent: l.AgentID})
 		}
@@ -322,7 +323,8 @@ func (d *decoder) request(l *line) []procs.Message {
 		return one(procs.Ask{
 			Request: l.RequestID, ToolUse: r.ToolUseID, Name: r.ToolName, Description: r.Description,
 			Reason: r.DecisionReason, From: d.subagents.caller(r.ToolUseID, r.AgentID, r.ToolName), Input: r.Input,
-			Suggestions: r.Suggestions, Cwd: d.places.of[r.ToolUseID],
+			Suggestions: r.Suggestions, Cwd: d.places.get(r.ToolUseID).cwd,
+			Line: d.places.get(r.ToolUseID).line,
 		})
 	case r.Subtype == "elicitation":
 		return one(d.elicits(l.RequestID, r))
@@ -353,6 +355,7 @@ func (d *decoder) mcpMessage(request string, r *controlRequest) mcpMessage {
 	}
 	if json.Unmarshal(r.Message, &call) == nil && call.Method == "tools/call" {
 		m.ToolUse = call.Params.Meta.ToolUse
+		m.Line = d.places.get(m.ToolUse).line
 		m.From = d.subagents.caller(m.ToolUse, "", ToolPrefix+call.Params.Name)
 	}
 	return m

@@ -69,7 +69,10 @@ var (
 	sessionTaken  = procs.Lazily(`Session ID \S+ is already in use`)
 )
 
-const sessionGone = "No conversation found" // 100+ in a result line too
+const (
+	sessionGone = "No conversation found" // 100+ in a result line too
+	placeGone   = "No message found with message.uuid"
+)
 
 // neverBegan reads why a process ended before its first turn.
 func neverBegan(r procs.Result, e *procs.Exit) procs.Failure {
@@ -83,12 +86,17 @@ func neverBegan(r procs.Result, e *procs.Exit) procs.Failure {
 	if sessionTaken().MatchString(e.Stderr) && !e.Spoke {
 		return procs.Failure{Kind: procs.SessionTaken, Reason: sessionTaken().FindString(e.Stderr)}
 	}
+	if strings.Contains(e.Stderr, placeGone) || strings.Contains(r.Text, placeGone) {
+		return noPlace
+	}
 	if strings.Contains(e.Stderr, sessionGone) || r.Subtype == "error_during_execution" &&
 		strings.Contains(r.Text, sessionGone) {
 		return procs.Failure{Kind: procs.SessionGone, Reason: "the conversation to resume is gone"}
 	}
 	return procs.Failure{}
 }
+
+var noPlace = procs.Failure{Kind: procs.PlaceGone, Reason: "the conversation has no such place any more"}
 
 // turnFailure reads a result. Its subtype says success for a failed request too.
 func turnFailure(r procs.Result) procs.Failure {
@@ -102,6 +110,9 @@ func turnFailure(r procs.Result) procs.Failure {
 		return procs.Failure{Kind: procs.NotStarted, Reason: reason}
 	case strings.HasPrefix(r.TerminalReason, "aborted"), r.Subtype == "error_during_execution" && r.APIStatus == 0:
 		// 2.1.7 has no terminal reason, and says is_error:false here.
+		if strings.Contains(r.Text, placeGone) {
+			return noPlace
+		}
 		if strings.Contains(r.Text, sessionGone) {
 			return procs.Failure{Kind: procs.SessionGone, Reason: "the conversation to resume is gone"}
 		}

@@ -111,6 +111,8 @@ func (s launch) args() []string {
 // conversation are the flags that say which one it is.
 func (s launch) conversation() []string {
 	switch {
+	case s.Resume && s.At != "":
+		return []string{"--resume", s.SessionID, "--resume-session-at", s.At}
 	case s.Resume:
 		return []string{"--resume", s.SessionID}
 	case s.Fork != "":

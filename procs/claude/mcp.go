@@ -40,6 +40,7 @@ type mcpMessage struct {
 	Request, Server string
 	Message         json.RawMessage
 	ToolUse         string
+	Line            string `json:",omitempty"`
 	From            procs.Subagent
 }
 

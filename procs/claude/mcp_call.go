@@ -32,7 +32,8 @@ func (s *toolServer) call(m mcpMessage, req rpcRequest, answer func(any, error))
 	}
 	refuse := func(why string) { answer(toolResult(why, true), nil) }
 	if s.d.admit(request{id: m.Request, how: byReturn, rpc: req.ID}, refuse) {
-		s.d.Tell(procs.Call{Request: m.Request, ToolUse: m.ToolUse, Name: params.Name, Input: in, From: m.From})
+		s.d.Tell(procs.Call{Request: m.Request, ToolUse: m.ToolUse, Name: params.Name, Input: in, From: m.From,
+			Line: m.Line})
 	}
 }
 

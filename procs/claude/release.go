@@ -32,8 +32,10 @@ type Release struct {
 	AddedMemory  bool // reads the CLAUDE.md of a folder given with --add-dir, if the environment says so
 	SaysSpending bool // says at any time what it has spent (get_usage)
 	Elicits      bool // hands over what an MCP server of the person's own asks; else the server is told that nobody can
-	HookAsks     bool // asks a person where a hook wants that, whatever permits the call; else a rule has the last word
-	TotalsGoOn   bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
+	// a conversation that ended in an open call is continued there, with the call's result (Spec.At): see placesFrom
+	AnswersInPlace bool
+	HookAsks       bool // asks a person where a hook wants that, whatever permits the call; else a rule has the last word
+	TotalsGoOn     bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
 
 // measured are the releases that were looked at, oldest first. One between two of them is taken for the older, one
@@ -53,8 +55,12 @@ func newRelease(version string) Release {
 	return Release{Version: version, AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
 		HookBackground: true, WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true,
 		SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true, ResumesAnywhere: true,
-		TotalsGoOn: true, Elicits: true, HookAsks: true}
+		TotalsGoOn: true, Elicits: true, HookAsks: true, AnswersInPlace: true}
 }
+
+// placesFrom is the first release that was seen to continue a conversation at an open call. 2.1.260 was seen to drop the
+// call, and no release between was tried. It is looked for by itself: nothing else was measured of it.
+const placesFrom = "2.1.270"
 
 // ReleaseOf returns what the release with this version can. A version that is none is taken for the oldest.
 func ReleaseOf(v string) Release {
@@ -67,6 +73,7 @@ func ReleaseOf(v string) Release {
 	}
 	r.Measured = r.Version == v
 	r.Version = v
+	r.AnswersInPlace = r.AnswersInPlace || compareVersions(placesFrom, v) <= 0
 	return r
 }
 
@@ -149,6 +156,8 @@ func (r Release) Channels() []Channel {
 		either("background list", r.BackgroundList || r.HookBackground, "it lists what lives on after a turn", unlisted),
 		either("subagent revival", r.RevivesSubagents, "a parked subagent continues with its own work",
 			"a parked subagent's task is given again, with its work"),
+		either("answers in place", r.AnswersInPlace, "after a park an answer is the result of its own call",
+			"after a park a prompt has the question and its answer"),
 		either("nested subagents", r.NestsSubagents, "a subagent may start subagents of its own",
 			"a subagent has no tool to start others"),
 		either("elicitation", r.Elicits, "what an MCP server asks in a call is asked here",

@@ -55,6 +55,24 @@ func ReceivedIn(transcript, uuid string) (bool, error) {
 	return received, err
 }
 
+// RepliedIn reports whether the user message sent with this uuid is in the conversation, and the assistant has said
+// something after it.
+func RepliedIn(transcript, uuid string) (bool, error) {
+	received, replied := false, false
+	err := scanLines(transcript, func(data []byte) bool {
+		var l line
+		switch {
+		case !bytes.Contains(data, []byte(uuid)) && !received, !stream.Decode(data, &l), l.Sidechain:
+		case l.receives(uuid):
+			received, replied = true, false
+		default:
+			replied = replied || received && l.Type == "assistant"
+		}
+		return false
+	})
+	return replied, err
+}
+
 // receives reports whether the line is the user message that was sent with this uuid.
 func (l *line) receives(uuid string) bool {
 	return l.Type == "user" && l.UUID == uuid ||

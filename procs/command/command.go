@@ -171,6 +171,9 @@ func (*monologue) Deny(_, _ string, _ bool) error { return errNoMessages }
 func (*monologue) Return(_, _ string, _ bool) error { return errNoMessages }
 
 // Elicit fails.
+// SendResults fails: a command makes no calls.
+func (*monologue) SendResults(string, []procs.CallResult) error { return errNoMessages }
+
 func (*monologue) Elicit(_, _ string, _ json.RawMessage) error { return errNoMessages }
 
 // Gate fails.

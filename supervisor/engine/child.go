@@ -143,8 +143,9 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
 		asked.Call = checkpoints.ToolCall{
 			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
-			From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd,
+			From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd, Line: m.Line,
 		}
+		asked.Beside = supervisor.AtWorkBeside(e.state, &c.Listener, m.ToolUse)
 		if err != nil {
 			asked.Refused, asked.Call.Input = err.Error(), json.RawMessage("{}") // its own may be of any size, and is of no use
 		}
@@ -251,7 +252,7 @@ func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 		Agent: c.Agent, Launch: c.Launch, Named: named,
 		Call: checkpoints.ToolCall{
 			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input, Served: true,
-			From: supervisor.SubagentOf(m.From),
+			From: supervisor.SubagentOf(m.From), Line: m.Line,
 		},
 	})
 }

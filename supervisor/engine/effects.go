@@ -50,8 +50,9 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 				if lost != "" && l.N == 1 {
 					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: lost})
 				}
+				at, notAt := c.process.At()
 				return supervisor.Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(),
-					StartTicks: c.process.StartTicks()}
+					StartTicks: c.process.StartTicks(), At: at, NotAt: notAt}
 			},
 			undo: func() { c.process.End(context.Background(), procs.Kill) },
 		}
@@ -135,6 +136,9 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
 	return e.write(c, func() error {
+		if len(d.Results) > 0 {
+			return c.process.SendResults(d.UUID, supervisor.CallResults(d))
+		}
 		if d.Tool == nil {
 			return c.process.Send(d.UUID, d.Text)
 		}

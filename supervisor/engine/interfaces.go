@@ -46,11 +46,16 @@ type Process interface {
 	StartTicks() uint64
 	CPU() (time.Duration, error)
 	Send(uuid, text string) error
+	SendResults(uuid string, results []procs.CallResult) error
 	Allow(request string, updatedInput json.RawMessage) error
 	Deny(request, message string, interrupt bool) error
 	Return(request, text string, isError bool) error
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
+
+	// At is the line of its conversation at which it has begun, "" for its end; whyNot says why it is that, though it
+	// was to be told of results (supervisor.State.ResultsFor).
+	At() (line, whyNot string)
 
 	// End ends the process and what it has started, by the stop ladder. It returns once nothing is left, or ctx has ended
 	// and the rest was killed.

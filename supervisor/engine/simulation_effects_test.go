@@ -80,6 +80,10 @@ func (h simHandle) Send(uuid, text string) error {
 	return h.writes(simInput{uuid: uuid, text: text}, "")
 }
 
+func (h simHandle) SendResults(string, []procs.CallResult) error { panic("no launch has a place") }
+
+func (h simHandle) At() (line, whyNot string) { return "", "the simulation knows no place" }
+
 func (h simHandle) Allow(request string, input json.RawMessage) error {
 	return h.replies(request, supervisor.Reply{Behavior: supervisor.Allow, UpdatedInput: input})
 }

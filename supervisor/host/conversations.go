@@ -30,6 +30,24 @@ func (m Machine) layBack(s supervisor.State, a *supervisor.Agent) {
 	}
 }
 
+// placeOf returns the line at which the conversation of a launch is continued so that it can be told of results; "" if
+// it is not to be. The error says why it cannot.
+func (m Machine) placeOf(s supervisor.State, a *supervisor.Agent, l *supervisor.Launch) (string, error) {
+	v := s.ResultsFor(a.ID, l.N)
+	if v == nil {
+		return "", nil
+	}
+	path, err := client.Transcript(m.Env, m.Dirs, s, a.SessionID)
+	if err != nil {
+		return "", err
+	}
+	var calls []string
+	for _, r := range v.Results {
+		calls = append(calls, r.ToolUse)
+	}
+	return claude.PlaceOf(path, calls)
+}
+
 // lateness is how long after a message the conversation is looked for again, where it was not there: the CLI writes it
 // up to 100 ms late, and says nothing more while it waits for a person.
 const lateness = 100 * time.Millisecond

@@ -44,6 +44,8 @@ func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Eff
 	case d.File != "":
 		group := s.Group(d.Groups[0])
 		found, err = claude.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
+	case len(d.Results) > 0:
+		found, err = claude.RepliedIn(path, d.UUID)
 	default:
 		found, err = claude.ReceivedIn(path, d.UUID)
 	}

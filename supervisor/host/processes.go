@@ -28,7 +28,12 @@ type process struct {
 
 	home, folder string
 	gone         *atomic.Pointer[string] // where the agent itself has made its last call; nil: nowhere yet
+
+	at, notAt string
 }
+
+// At implements engine.Process.
+func (p process) At() (line, whyNot string) { return p.at, p.notAt }
 
 // Send sends a message so that it attaches no file from outside the folder.
 func (p process) Send(uuid, text string) error {
@@ -68,6 +73,10 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 	m.makeShared(s.Run.ID)
 	m.setAnswer(s, agent)
 	m.layBack(s, a)
+	notAt := ""
+	if spec.At, err = m.placeOf(s, a, l); err != nil {
+		notAt = err.Error()
+	}
 	kept := m.keeps(s, a)
 	gone, check := new(atomic.Pointer[string]), spec.CheckCall
 	spec.CheckCall = func(c procs.BeforeCall) procs.CallCheck {
@@ -84,7 +93,7 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 		_ = log.Close() // nothing was written
 		return nil, "", err
 	}
-	return process{started, log, m.Guarded.Home, spec.Dir, gone}, untaken, nil
+	return process{started, log, m.Guarded.Home, spec.Dir, gone, spec.At, notAt}, untaken, nil
 }
 
 // agentOf is which agent a launch is of.

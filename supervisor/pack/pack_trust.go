@@ -82,6 +82,7 @@ package pack
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
 //	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
 //	Launch        data    untold end agent_types
+//	Launch        data    at not_at
 //	Launch        data    end_reason outcome foreign surveyed silent besides
 //	Launch        here    pid start_ticks gate transcript replies
 //	Task          data    id name subagent
@@ -99,7 +100,7 @@ package pack
 //	Question      here    noticed
 //	Option        data    label description preview
 //	ToolCall      form    launch
-//	ToolCall      data    request tool_use name input served from
+//	ToolCall      data    request tool_use name input served from line
 //	ToolCall      sifted  cwd
 //	Subagent      data    id tool_use type task prompt done depth by interrupted
 //	Ran           anew    epoch done exit output
@@ -108,6 +109,8 @@ package pack
 //	Delivery      form    uuid agent seq state launch turn groups file
 //	Delivery      data    key text tool messages now created_at arrived_at
 //	Delivery      anew    reply grant
+//	Delivery      data    results
+//	CallResult    data    tool_use text is_error served
 //	Event         form    run seq type
 //	Event         data    at doc
 //	InboxEntry    form    seq run

@@ -1,0 +1,102 @@
+package claude
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"claude-supervise/procs"
+)
+
+func TestWhereAConversationIsContinuedAtItsOpenCalls(t *testing.T) {
+	const (
+		prompt = `{"type":"user","uuid":"p","message":{"role":"user","content":"paint"}}`
+		before = `{"type":"assistant","uuid":"b","message":{"id":"m0","content":[{"type":"text","text":"well"}]}}`
+		side   = `{"type":"assistant","isSidechain":true,"uuid":"s","message":{"id":"m9","content":[]}}`
+		said   = `{"type":"user","uuid":"x","message":{"role":"user","content":"stop"}}`
+		taken  = `{"type":"attachment","uuid":"x","attachment":{"type":"queued_command","prompt":"y"}}`
+		boiled = `{"type":"system","subtype":"compact_boundary","uuid":"c"}`
+	)
+	call := func(id string) string {
+		return `{"type":"assistant","uuid":"line-` + id + `","message":{"id":"m1","content":[{"type":"tool_use","id":"` + id +
+			`","name":"x","input":{}}]}}`
+	}
+	result := func(id string) string {
+		return `{"type":"user","uuid":"result-` + id + `","message":{"content":[{"type":"tool_result","tool_use_id":"` + id +
+			`","content":"out"}]}}`
+	}
+	lost := strings.ReplaceAll(result("bash"), `"content":"out"`, `"is_error":true,"content":"[Tool call interrupted"`)
+	for name, c := range map[string]struct {
+		calls string
+		lines []string
+		at    string
+		err   error
+	}{
+		"one call":                  {"ask", []string{prompt, before, call("ask"), side}, "line-ask", nil},
+		"two that asked":            {"ask ask2", []string{call("ask"), call("ask2")}, "line-ask2", nil},
+		"one with its result there": {"ask", []string{call("ask"), result("ask")}, "line-ask", nil},
+		"beside one that is done":   {"ask", []string{call("bash"), call("ask"), result("bash")}, "result-bash", nil},
+		"between two that are done": {"ask",
+			[]string{call("bash"), call("ask"), call("b2"), result("b2"), result("bash")}, "result-bash", nil},
+		"before one that was not made":       {"ask", []string{call("ask"), call("bash")}, "line-ask", nil},
+		"after one that was not made":        {"ask", []string{call("bash"), call("ask")}, "", errSibling},
+		"between one done and one not made":  {"ask", []string{call("b"), call("ask"), call("c"), result("b")}, "", errSibling},
+		"beside one that was broken off":     {"ask", []string{call("bash"), call("ask"), lost}, "", errSibling},
+		"no such call":                       {"other", []string{call("ask")}, "", errNoCall},
+		"one of two":                         {"ask other", []string{call("ask")}, "", errMoved},
+		"the assistant has spoken since":     {"ask", []string{call("ask"), result("ask"), before}, "", errNoCall},
+		"a person has spoken since":          {"ask", []string{call("ask"), said}, "", errMoved},
+		"a message was taken since":          {"ask", []string{call("ask"), taken}, "", errMoved},
+		"it was compacted since":             {"ask", []string{call("ask"), boiled}, "", errNoCall},
+		"none":                               {"", []string{call("ask")}, "", errMoved},
+		"nothing":                            {"ask", nil, "", errNoCall},
+		"the line of the call is torn":       {"ask", []string{prompt, call("ask")[:60]}, "", errNoCall},
+		"what is no message":                 {"ask", []string{call("ask"), `[1]`, `"x"`, `{"type":"user","message":7}`}, "line-ask", nil},
+		"the call twice, as of another fork": {"ask", []string{call("ask"), call("ask")}, "line-ask", nil},
+	} {
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		noError(t, os.WriteFile(path, []byte(strings.Join(c.lines, "\n")), 0o600))
+		if at, err := PlaceOf(path, strings.Fields(c.calls)); at != c.at || !errors.Is(err, c.err) {
+			t.Errorf("%s: at %q (%v), not %q (%v)", name, at, err, c.at, c.err)
+		}
+	}
+	if _, err := PlaceOf(filepath.Join(t.TempDir(), "none"), []string{"ask"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a transcript: %v", err)
+	}
+}
+
+func TestAnAnsweredQuestionReadsAsTheCLIWritesIt(t *testing.T) {
+	const chosen, own = "Your questions have been answered: ", "The user answered: "
+	ask := func(answers string) string {
+		return `{"questions":[{"question":"Which \"x\"?","options":[{"label":"A"},{"label":"B, C"}]},` +
+			`{"question":"Some?","multiSelect":true,"options":[{"label":"A"},{"label":"B"}]}],"answers":` + answers + `}`
+	}
+	for input, want := range map[string]string{
+		ask(`{"Which \"x\"?":"A","Some?":"A, B"}`):     chosen + `"Which "x"?"="A", "Some?"="A, B".`,
+		ask(`{"Which \"x\"?":"B, C","Some?":"B"}`):     chosen + `"Which "x"?"="B, C", "Some?"="B".`,
+		ask(`{"Which \"x\"?":"a","Some?":"B"}`):        own + `"Which "x"?"="a", "Some?"="B".`,
+		ask(`{"Which \"x\"?":"A, B","Some?":"A"}`):     own + `"Which "x"?"="A, B", "Some?"="A".`,
+		ask(`{"Which \"x\"?":"A","Some?":"A, \"B\""}`): own + `"Which "x"?"="A", "Some?"="A, "B"".`,
+		ask(`{"Some?":"A\nnot B"}`):                    own + `"Some?"="A` + "\n" + `not B".`,
+		ask(`{}`):                                      "The user did not answer the questions.",
+		`[`:                                            "The user did not answer the questions.",
+	} {
+		if got := AnsweredText(json.RawMessage(input)); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", input, got)
+		}
+	}
+}
+
+// Without the place the CLI would drop the results, and tell the model that the calls were interrupted.
+func TestResultsAreSentOnlyWhereTheConversationIsContinued(t *testing.T) {
+	for _, spec := range []procs.Spec{{Resume: true}, {At: "x"}, {}} {
+		d := &dialogue{Process: &procs.Process{Spec: spec}}
+		if err := d.SendResults("u", []procs.CallResult{{ToolUse: "t", Text: "x"}}); err == nil {
+			t.Errorf("they are sent to %+v", spec)
+		}
+	}
+}

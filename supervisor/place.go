@@ -1,0 +1,110 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+)
+
+// This file answers questions in place: a call that asked gets its answer as its own result, though the process that
+// made it is gone. The next launch continues the conversation at the call (Launch.At), as if it had never been parked.
+// Whether the conversation can be continued there only its transcript tells, which is read when the process is started:
+// where it cannot, and where the CLI or a hook refuses it, the same delivery is made by a prompt that restates the
+// questions with their answers.
+
+// resultsOf returns the answers that wait for an agent as the results of their calls; nil if one of them is none, or
+// if there is more to say.
+func (d *transition) resultsOf(a *Agent, l *Launch) (results []checkpoints.CallResult) {
+	if !d.answersInPlace(a.ID, l) {
+		return nil
+	}
+	for _, o := range a.Outbox {
+		if o.Group == "" {
+			return nil
+		}
+		group := d.Group(o.Group)
+		if !inCall(group[0]) || group[0].State == checkpoints.QuestionDelivered {
+			return nil
+		}
+		results = append(results, d.resultOf(group))
+	}
+	return results
+}
+
+// answersInPlace reports whether a launch can be told of results: the process before it said which release it was.
+func (s State) answersInPlace(agent string, l *Launch) bool {
+	for _, before := range slices.Backward(s.Launches[agent]) {
+		if before.Version != "" {
+			return l.Resume && l.Phase == checkpoints.LaunchIntended && claude.ReleaseOf(before.Version).AnswersInPlace
+		}
+	}
+	return false
+}
+
+// inCall reports whether a question came by a call of the main conversation whose result is its answer. A permission is
+// none: its call is not made by a result.
+func inCall(q *Question) bool {
+	call := q.Tool
+	return call != nil && call.Launch > 0 && call.Line != "" && call.From == nil && q.Asker == "" &&
+		(call.Served || call.Name == AskUserQuestion)
+}
+
+// resultOf returns the result of a call as a process that waited in it would have had it.
+func (s State) resultOf(group []*Question) checkpoints.CallResult {
+	call, r := group[0].Tool, Reply{}
+	if err := json.Unmarshal(s.replyTo(group), &r); err != nil {
+		panic(fmt.Sprintf("supervisor: the reply to %s cannot be read: %v", group[0].ID, err))
+	}
+	result := checkpoints.CallResult{ToolUse: call.ToolUse, Text: r.Message, Served: call.Served,
+		IsError: r.Behavior == Deny}
+	if !call.Served && !result.IsError {
+		result.Text = claude.AnsweredText(r.UpdatedInput)
+	}
+	return result
+}
+
+// ResultsFor returns the delivery of results with which a launch is to begin; nil if it begins in another way.
+func (s State) ResultsFor(agent string, launch int) *Delivery {
+	if first := s.unsentTo(agent, launch); len(first) == 1 && len(first[0].Results) > 0 {
+		return first[0]
+	}
+	return nil
+}
+
+// begunAt takes note of where a launch has begun: without a place nothing is told as a result.
+func (d *transition) begunAt(l *Launch, at, notAt string) {
+	if l.At = at; at == "" && d.restate(l) {
+		l.NotAt = notAt
+	}
+}
+
+// notAt takes note that the place of a launch was refused.
+func (d *transition) notAt(l *Launch, why string) bool {
+	if l.At == "" || !d.restate(l) {
+		return false
+	}
+	l.NotAt = why
+	return true
+}
+
+// restate has what a launch was to be told as results said by a prompt, and reports whether there was any.
+func (d *transition) restate(l *Launch) (any bool) {
+	for _, v := range d.FindDeliveries(l.Agent, func(v *Delivery) bool {
+		return v.Launch == l.N && len(v.Results) > 0 && undelivered(v)
+	}) {
+		d.delivery(v.UUID).Results, any = nil, true
+	}
+	return any
+}
+
+// CallResults returns the results of a delivery as a process takes them.
+func CallResults(v *Delivery) (results []procs.CallResult) {
+	for _, r := range v.Results {
+		results = append(results, procs.CallResult{ToolUse: r.ToolUse, Text: r.Text, IsError: r.IsError, Blocks: r.Served})
+	}
+	return results
+}

@@ -1,0 +1,159 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/questions"
+)
+
+// asksInPlace begins a story in which calls of the agent, changed by change, ask and are parked and answered.
+func asksInPlace(t *testing.T, version string, change func(*Asked), calls ...string) *Story {
+	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
+	for i, name := range calls {
+		id := "q-" + string(rune('1'+i))
+		asked := Asked{Agent: Root, Launch: 1, Kind: questions.AskClarification, Beside: i < len(calls)-1,
+			Naming: Naming{IDs: []string{id}}, Call: checkpoints.ToolCall{Launch: 1, Request: "r" + id, ToolUse: "toolu_" + id,
+				Name: name, Line: "line-" + id, Input: json.RawMessage(`{"questions":[{"question":"Which?","options":` +
+					`[{"label":"White"},{"label":"Black"}]}]}`)}}
+		asked.Questions, _ = UserQuestions(asked.Call.Input)
+		asked.Call.Served = name != AskUserQuestion && name != "Bash"
+		change(&asked)
+		s.Do(asked)
+		s.is(checkpoints.Waiting)
+		if parks := s.State.Launch(Root).End == endPark; parks && asked.Beside {
+			t.Fatal("it parks, with a call at work beside the question")
+		}
+	}
+	if len(calls) > 1 {
+		s.Do(BusyElsewhere{Agent: Root, Launch: 1})
+	}
+	s.Ends()
+	s.Rests(true)
+	for i := range calls {
+		s.Answers("q-"+string(rune('1'+i)), "Black")
+	}
+	return s
+}
+
+// first returns what launch 2 is to be told first.
+func (s *Story) first() *Delivery {
+	s.T.Helper()
+	s.plans("launch " + Root + " 2")
+	told := s.State.unsentTo(Root, 2)
+	if len(told) != 1 {
+		s.T.Fatalf("it is told %d things", len(told))
+	}
+	return told[0]
+}
+
+func TestAParkedCallIsAnsweredByItsOwnResult(t *testing.T) {
+	s := asksInPlace(t, "2.1.270", func(*Asked) {}, AskUserQuestion, "ask_user")
+	want := []checkpoints.CallResult{
+		{ToolUse: "toolu_q-1", Text: `Your questions have been answered: "Which?"="Black". ` +
+			`You can now continue with these answers in mind.`},
+		{ToolUse: "toolu_q-2", Text: "Black", Served: true},
+	}
+	if got := s.first(); !slices.Equal(got.Results, want) || s.State.ResultsFor(Root, 2) != got {
+		t.Fatalf("it is told %+v", got)
+	}
+	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-2"})
+	d := s.Delivers(2)
+	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.270"})
+	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+	if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionDelivered || s.State.Launch(Root).At != "line-q-2" {
+		t.Errorf("the question is %s", q.State)
+	}
+}
+
+func TestWhatIsNoCallOfTheAgentsOwnIsRestated(t *testing.T) {
+	own := func(*Asked) {}
+	for name, c := range map[string]struct {
+		version, call string
+		change        func(*Asked)
+	}{
+		"on a release that drops open calls": {"2.1.260", AskUserQuestion, own},
+		"on no known release":                {"", AskUserQuestion, own},
+		"of an older release of ours":        {"2.1.332", AskUserQuestion, func(e *Asked) { e.Call.Line = "" }},
+		"of a subagent": {"2.1.332", AskUserQuestion,
+			func(e *Asked) { e.Call.From = &checkpoints.Subagent{ID: "s", ToolUse: "toolu_s", Depth: 1} }},
+		"a permission": {"2.1.332", "Bash", func(e *Asked) {
+			e.Kind, e.Questions[0].Options = questions.AskPermission, nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asksInPlace(t, c.version, c.change, c.call)
+			if got := s.first(); got.Results != nil || got.Text == "" {
+				t.Errorf("it is told %+v", got)
+			}
+		})
+	}
+}
+
+// Whatever has it that the conversation is not continued at the call, the same delivery is made by a prompt, and counts
+// as no failure.
+func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
+	gone := procs.Failure{Kind: procs.PlaceGone, Reason: "gone"}
+	refused := procs.Failure{Kind: procs.HookRefused, Reason: "no"}
+	for name, tell := range map[string]func(*Story){
+		"by its transcript": func(s *Story) {
+			s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, NotAt: "gone"})
+		},
+		"by the CLI": func(s *Story) {
+			s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-1"})
+			s.Do(TurnEnded{Agent: Root, Launch: 2, Failure: gone})
+			s.Do(Ended{Agent: Root, Launch: 2, Outcome: "exit 1", Failure: gone})
+			s.Rests(false)
+			s.Do(Started{Agent: Root, Launch: 3, PID: 103, StartTicks: 3})
+		},
+		"by a hook of the person's own": func(s *Story) {
+			s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-1"})
+			d := s.Delivers(2)
+			s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})
+			s.Do(TurnEnded{Agent: Root, Launch: 2, Failure: refused})
+			if s.try(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered}) {
+				s.T.Error("what was refused is delivered")
+			}
+			s.Ends()
+			s.Rests(false)
+			s.Do(Started{Agent: Root, Launch: 3, PID: 103, StartTicks: 3})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asksInPlace(t, "2.1.332", func(*Asked) {}, AskUserQuestion)
+			uuid := s.first().UUID
+			tell(s)
+			l := s.State.Launch(Root)
+			d := s.Delivers(l.N)
+			if d.UUID != uuid || d.Results != nil || !strings.Contains(d.Text, "A1: Black") {
+				t.Errorf("it is told %+v", d)
+			}
+			if not := s.State.Launches[Root][1]; not.NotAt == "" || s.State.Agents[Root].Failures > 0 {
+				t.Errorf("the launch is %+v", not)
+			}
+		})
+	}
+}
+
+// A process that is killed in the turn of its results is told of them again where the conversation has nothing after
+// them; else it is told to go on.
+func TestResultsAreGivenAgainWhileNothingFollowsThem(t *testing.T) {
+	for _, replied := range []bool{false, true} {
+		s := asksInPlace(t, "2.1.332", func(*Asked) {}, AskUserQuestion)
+		s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-1"})
+		first := s.Delivers(2)
+		s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})
+		s.dies(procs.Failure{Kind: procs.Crashed, Passing: true, Reason: "killed"})
+		s.Rests(replied)
+		s.Do(RetryDue{Agent: Root})
+		told := s.State.unsentTo(Root, 3)
+		if len(told) != 1 || (told[0].UUID == first.UUID) == replied || (len(told[0].Results) > 0) == replied {
+			t.Errorf("with a reply (%v) it is told %+v", replied, told)
+		}
+	}
+}
