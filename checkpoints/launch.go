@@ -41,7 +41,7 @@ type Launch struct {
 	Epoch         int         `json:"epoch"`            // of the supervisor that made it
 	Phase         LaunchPhase `json:"-"`                // see storedPhase
 	Resume        bool        `json:"resume"`           // --resume SESSION, else a fresh conversation
-	At            string      `json:"at,omitempty"`     // it continues its conversation at this line, with Delivery.Results
+	At            string      `json:"at,omitempty"`     // the line at which it continues, with Delivery.Results
 	NotAt         string      `json:"not_at,omitempty"` // why it does not, though it was to
 	PID           int         `json:"pid,omitempty"`
 	StartTicks    uint64      `json:"start_ticks,omitempty"` // with PID the identity of the process

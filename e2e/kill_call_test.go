@@ -26,6 +26,9 @@ var callScenarios = []killScenario{
 		ends: (*world).partListed},
 	{name: "a subagent's pause", scenario: "subagent-pauses",
 		flags: []string{"--hold", "forever", "--on-question", "ask"}, once: forSubagent, at: whilePausing, real: true},
+	{name: "a question in a call that is parked", scenario: "tool-ask",
+		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileInPlace,
+		once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `"A1: ledger`}},
 	{name: "a form of an MCP server", scenario: "elicitation", flags: []string{"--hold", "forever", "--on-question", "ask"},
@@ -52,6 +55,10 @@ var (
 
 // fromServer are the points at which an answer is on its way to an MCP server.
 var fromServer = []string{"after save asked", "after save noted", "before deliver", "after deliver"}
+
+// whileInPlace are the points at which an answer is on its way to the call that asked, in the next process.
+var whileInPlace = []string{"before launch", "after launch", "after save started", "after deliver", "after save sent",
+	"after save received", "after confirm"}
 
 // bothAsk is when two subagents wait.
 var bothAsk = &pass{1, "before save called", 2}

@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"claude-supervise/e2e/messagesapi"
 )
@@ -81,37 +83,88 @@ func (w *world) answersBoth(run *supervised, until string) {
 	}
 }
 
+// plays plays the scenario with its questions held or parked, and returns the number of requests.
+func (b *bodies) plays(w *world, hold string) (requests int) {
+	w.t.Helper()
+	s := load(w.t, w.scenario(placed))
+	w.real(s, b.take)
+	run := w.start(w.runArgs(s, "--hold", hold, "--on-question", "ask", "--allow", "Bash")...)
+	w.answersBoth(run, map[string]string{"forever": "question", "0": "parked"}[hold])
+	run.exits(0)
+	if effects := w.reads("effects"); effects != "beside\nafter\n" {
+		w.t.Errorf("the effects are %q", effects)
+	}
+	return len(b.all)
+}
+
 // An agent that was parked reads what one reads whose process waited: its own call with the answer as its result, after
 // the same bytes. Nothing is said twice, and what it had done stays done once.
 func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 	t.Parallel()
 	var requests [2]bodies
-	var worlds [2]*world
+	worlds := [2]*world{newWorld(t), newWorld(t)}
 	for i, hold := range []string{"forever", "0"} {
-		w := newWorld(t)
-		s := load(t, w.scenario(placed))
-		w.real(s, requests[i].take)
-		run := w.start(w.runArgs(s, "--hold", hold, "--on-question", "ask", "--allow", "Bash")...)
-		w.answersBoth(run, map[string]string{"forever": "question", "0": "parked"}[hold])
-		run.exits(0)
-		worlds[i] = w
+		if n := requests[i].plays(worlds[i], hold); n != 5 {
+			t.Errorf("%d requests with hold %s", n, hold)
+		}
 	}
 	for n := range 5 {
 		held, inPlace := requests[0].plain(t, worlds[0], n), requests[1].plain(t, worlds[1], n)
+		t.Logf("request %d: %d bytes held, %d in place, of which the first %d are the same", n, len(held), len(inPlace),
+			samePrefix(held, inPlace))
 		if held != inPlace {
-			at := 0
-			for at < min(len(held), len(inPlace)) && held[at] == inPlace[at] {
-				at++
-			}
-			t.Errorf("request %d differs after %d bytes:\n%.600s\n---\n%.600s", n, at, held[max(0, at-200):], inPlace[max(0, at-200):])
+			at := max(0, samePrefix(held, inPlace)-200)
+			t.Errorf("request %d differs:\n%.600s\n---\n%.600s", n, held[at:], inPlace[at:])
 		}
 	}
-	for i := range requests {
-		if n := len(requests[i].all); n != 5 {
-			t.Errorf("%d requests", n)
+	for i, w := range worlds {
+		shown := w.must("show", w.ps().ID, "--json")
+		if n := strings.Count(shown, "told as the result of its call"); n != 2*i {
+			t.Errorf("show says so %d times:\n%s", n, shown)
 		}
-		if effects := worlds[i].reads("effects"); effects != "beside\nafter\n" {
-			t.Errorf("the effects are %q", effects)
+	}
+}
+
+// samePrefix is how many bytes two texts begin with alike.
+func samePrefix(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// A process that is killed in the turn that its results began is given them once more, in the same bytes, while the
+// model has said nothing after them; after that it is told to go on, and what it had done is not undone.
+func TestResultsAreReadOnceWheneverTheProcessIsKilled(t *testing.T) {
+	t.Parallel()
+	var seen bodies
+	w := newWorld(t)
+	s := load(t, w.scenario(placed+"  - when: \"## GO ON\"\n    replies:\n"+
+		"      - tools: [{name: mcp__supervise__report_completion, input: {status: success, summary: painted}}]\n"+
+		"      - text: done\n"))
+	kills := map[int]bool{1: true, 4: true} // the first that has a result; the one after the last command
+	w.real(s, func(r messagesapi.Request) {
+		seen.take(r)
+		if n := len(seen.all) - 1; kills[n] {
+			time.Sleep(500 * time.Millisecond) // claude writes its transcript up to 100 ms late
+			_ = syscall.Kill(w.ps().Agents[0].PID, syscall.SIGKILL)
+		}
+	})
+	run := w.start(w.runArgs(s, "--hold", "0", "--on-question", "ask", "--allow", "Bash")...)
+	w.answersBoth(run, "parked")
+	run.exits(0)
+	if effects := w.reads("effects"); effects != "beside\nafter\n" {
+		t.Errorf("the effects are %q", effects)
+	}
+	if first, again := seen.plain(t, w, 1), seen.plain(t, w, 2); first != again {
+		at := max(0, samePrefix(first, again)-200)
+		t.Errorf("given again it differs:\n%.600s\n---\n%.600s", first[at:], again[at:])
+	}
+	last := seen.plain(t, w, len(seen.all)-1)
+	for what, times := range map[string]int{`\"Which ground?\"=\"Black\"`: 1, "## GO ON": 1,
+		"## CLARIFICATION RESPONSE": 0, `"text":"Red"`: 1} {
+		if n := strings.Count(last, what); n != times {
+			t.Errorf("%s is %d times in the last request, want %d", what, n, times)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
@@ -251,11 +252,13 @@ func (w *world) deliveredOnce(forms ...string) {
 // delivered checks in the agent's own transcript how often what has one of these forms reached it.
 func (w *world) delivered(times int, forms ...string) {
 	w.t.Helper()
-	n := 0
+	n, seen := 0, map[string]bool{}
 	for _, line := range w.conversation() {
-		if strings.Contains(line, `"type":"user"`) &&
+		var said struct{ Type, UUID string }
+		_ = json.Unmarshal([]byte(line), &said)       // the last line may be torn
+		if said.Type == "user" && !seen[said.UUID] && // the same again is told in place of what was cut off
 			slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(line, form) }) {
-			n++
+			n, seen[said.UUID] = n+1, true
 		}
 	}
 	if n != times {

@@ -44,8 +44,8 @@ type Spec struct {
 	SessionID string // of the conversation, a UUID
 	Resume    bool   // continue the conversation instead of beginning it
 
-	// At is a line of the conversation, by its uuid, at which it is continued: what follows that is cut off, and a call that
-	// is open there waits for its result (SendResults, which takes nothing without). A release that cannot, or a
+	// At is a line of the conversation, by its uuid, at which it is continued: what follows that is cut off, and a call
+	// that is open there waits for its result (SendResults, which takes nothing without). A release that cannot, or a
 	// conversation that lacks the line, ends with PlaceGone before anything is read (Release.AnswersInPlace). Used with
 	// Resume.
 	At string

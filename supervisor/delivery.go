@@ -29,7 +29,8 @@ func (d *transition) begin(a *Agent, l *Launch, v delivering) {
 	}
 	d.addDelivery(&Delivery{
 		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
-		Text: v.text, Results: v.results, Tool: v.tool, Reply: v.reply, Groups: v.groups, Messages: v.messages, Now: v.now, Grant: v.grant,
+		Text: v.text, Results: v.results, Tool: v.tool, Reply: v.reply, Groups: v.groups,
+		Messages: v.messages, Now: v.now, Grant: v.grant,
 		CreatedAt: d.at,
 	})
 }
@@ -43,6 +44,9 @@ func deliveryID(a *Agent, key string) string {
 func (d *transition) arrived(id string) {
 	v := d.delivery(id)
 	v.State, v.ArrivedAt = checkpoints.DeliveryDelivered, d.at
+	if len(v.Results) > 0 {
+		d.remark(v, toldInPlace)
+	}
 	for _, q := range d.Groups(v.Groups) {
 		if q.State == checkpoints.QuestionAnswered {
 			d.question(q.ID).State = checkpoints.QuestionDelivered

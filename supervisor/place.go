@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -77,14 +78,14 @@ func (s State) ResultsFor(agent string, launch int) *Delivery {
 
 // begunAt takes note of where a launch has begun: without a place nothing is told as a result.
 func (d *transition) begunAt(l *Launch, at, notAt string) {
-	if l.At = at; at == "" && d.restate(l) {
+	if l.At = at; at == "" && d.restate(l, notAt) {
 		l.NotAt = notAt
 	}
 }
 
 // notAt takes note that the place of a launch was refused.
 func (d *transition) notAt(l *Launch, why string) bool {
-	if l.At == "" || !d.restate(l) {
+	if l.At == "" || !d.restate(l, why) {
 		return false
 	}
 	l.NotAt = why
@@ -92,14 +93,37 @@ func (d *transition) notAt(l *Launch, why string) bool {
 }
 
 // restate has what a launch was to be told as results said by a prompt, and reports whether there was any.
-func (d *transition) restate(l *Launch) (any bool) {
+func (d *transition) restate(l *Launch, why string) (any bool) {
 	for _, v := range d.FindDeliveries(l.Agent, func(v *Delivery) bool {
 		return v.Launch == l.N && len(v.Results) > 0 && undelivered(v)
 	}) {
 		d.delivery(v.UUID).Results, any = nil, true
+		d.remark(v, restated+": "+why)
 	}
 	return any
 }
+
+// How an answer was told whose process had ended, as its question says it.
+const (
+	toldInPlace = "told as the result of its call"
+	restated    = "restated by a prompt"
+)
+
+// remark has the questions of a delivery say how they were told.
+func (d *transition) remark(v *Delivery, how string) {
+	for _, q := range d.Groups(v.Groups) {
+		q = d.question(q.ID)
+		for _, other := range []string{toldInPlace, restated} {
+			if before, _, told := strings.Cut(q.Remark, other); told {
+				q.Remark = strings.TrimSuffix(before, "; ")
+			}
+		}
+		q.Remark = joinRemarks(q.Remark, how)
+	}
+}
+
+// Restated tells in a line why an answer is not told in place.
+func Restated(why string) string { return "its answer is " + restated + ": " + why }
 
 // CallResults returns the results of a delivery as a process takes them.
 func CallResults(v *Delivery) (results []procs.CallResult) {

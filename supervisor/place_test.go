@@ -66,8 +66,9 @@ func TestAParkedCallIsAnsweredByItsOwnResult(t *testing.T) {
 	d := s.Delivers(2)
 	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.270"})
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionDelivered || s.State.Launch(Root).At != "line-q-2" {
-		t.Errorf("the question is %s", q.State)
+	if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionDelivered || q.Remark != toldInPlace ||
+		s.State.Launch(Root).At != "line-q-2" {
+		t.Errorf("the question is %s (%s)", q.State, q.Remark)
 	}
 }
 
@@ -135,6 +136,9 @@ func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
 			}
 			if not := s.State.Launches[Root][1]; not.NotAt == "" || s.State.Agents[Root].Failures > 0 {
 				t.Errorf("the launch is %+v", not)
+			}
+			if q := s.State.Questions["q-1"]; q.Remark != restated+": "+s.State.Launches[Root][1].NotAt {
+				t.Errorf("the question says %q", q.Remark)
 			}
 		})
 	}

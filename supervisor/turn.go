@@ -168,7 +168,11 @@ func (TurnEnded) mayBeLost() bool { return true }
 
 // endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
 func endsByItself(f procs.Failure) bool {
-	return f.Kind == procs.SessionGone || f.Kind == procs.PlaceGone || f.Kind == procs.SessionTaken || f.Kind == procs.RefusedFlag
+	switch f.Kind {
+	case procs.SessionGone, procs.PlaceGone, procs.SessionTaken, procs.RefusedFlag:
+		return true
+	}
+	return false
 }
 
 // gate is the Stop hook of a process, which waits for its reply.

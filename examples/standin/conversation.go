@@ -106,7 +106,8 @@ func (c *conversation) keepPrompt(t *turn) error {
 	if id == "" {
 		id = uuid.NewString()
 	}
-	d := doc{"type": "user", "uuid": id, "message": doc{"role": "user", "content": t.prompt.content()}, "promptSource": "sdk"}
+	d := doc{"type": "user", "uuid": id, "message": doc{"role": "user", "content": t.prompt.content()},
+		"promptSource": "sdk"}
 	if t.prompt.origin != nil {
 		d["promptSource"], d["origin"] = "system", t.prompt.origin
 	}

@@ -14,10 +14,10 @@ import (
 // This file continues a conversation at calls that are open at its end (Spec.At): their results are given as if the
 // process that made them had never ended. Measured on 2.1.270 and 2.1.329 to 2.1.332, after SIGTERM and SIGKILL:
 //
-//   - What the model is sent is what a process that waited would have sent. What follows the line is cut off, so nothing
-//     may follow it that is worth keeping.
-//   - The results of the other calls of the message stand in lines after all of its own: continued at the last of these,
-//     all are kept. A call that has none there is told to the model as an internal error.
+//   - What the model is sent is what a process that waited would have sent. What follows the line is cut off, so
+//     nothing may follow it that is worth keeping.
+//   - The results of the other calls of the message stand in lines after all of its own: continued at the last of
+//     these, all are kept. A call that has none there is told to the model as an internal error.
 //   - UserPromptSubmit hooks are called with an empty prompt. One that refuses it has nothing said, and no file that a
 //     result mentions by @ is attached.
 //   - Without the flag the results are dropped, and the model is told that the calls were interrupted.

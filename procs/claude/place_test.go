@@ -91,6 +91,30 @@ func TestAnAnsweredQuestionReadsAsTheCLIWritesIt(t *testing.T) {
 	}
 }
 
+// A reply that a killed process has not written to its transcript is in its log.
+func TestWhatWasSaidAfterResultsIsFound(t *testing.T) {
+	write := func(text string) string {
+		path := filepath.Join(t.TempDir(), "x.jsonl")
+		noError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	const given, reply = `{"type":"user","uuid":"u","message":{"content":[]}}` + "\n",
+		`{"type":"assistant","uuid":"a","message":{"id":"m","content":[]}}` + "\n"
+	for text, want := range map[string]bool{"": false, given: false, given + reply: true, reply + given: false,
+		given + reply + given: false, given + reply[:30]: false} {
+		if got, err := RepliedIn(write(text), "u"); got != want || err != nil {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	log := write(`{"launch":1,"line":` + strings.TrimSpace(reply) + "}\n" + `{"launch":2,"line":{"type":"system"}}` + "\n" +
+		`{"launch":2,"line":{"type":"assistant","parent_tool_use_id":"t"}}` + "\n" + `{"launch":2,"line":"assistant"}` + "\n")
+	for launch, want := range map[int]bool{1: true, 2: false, 3: false} {
+		if got, err := SpokeIn(log, launch); got != want || err != nil {
+			t.Errorf("launch %d: %v, %v", launch, got, err)
+		}
+	}
+}
+
 // Without the place the CLI would drop the results, and tell the model that the calls were interrupted.
 func TestResultsAreSentOnlyWhereTheConversationIsContinued(t *testing.T) {
 	for _, spec := range []procs.Spec{{Resume: true}, {At: "x"}, {}} {

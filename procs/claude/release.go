@@ -58,8 +58,8 @@ func newRelease(version string) Release {
 		TotalsGoOn: true, Elicits: true, HookAsks: true, AnswersInPlace: true}
 }
 
-// placesFrom is the first release that was seen to continue a conversation at an open call. 2.1.260 was seen to drop the
-// call, and no release between was tried. It is looked for by itself: nothing else was measured of it.
+// placesFrom is the first release that was seen to continue a conversation at an open call. 2.1.260 was seen to drop
+// the call, and no release between was tried. It is looked for by itself: nothing else was measured of it.
 const placesFrom = "2.1.270"
 
 // ReleaseOf returns what the release with this version can. A version that is none is taken for the oldest.

@@ -73,6 +73,17 @@ func RepliedIn(transcript, uuid string) (bool, error) {
 	return replied, err
 }
 
+// SpokeIn reports whether the assistant has said something in a launch whose log this is (Spec.Log).
+func SpokeIn(log string, launch int) (spoke bool, err error) {
+	err = scanLines(log, func(data []byte) bool {
+		var e stream.Entry
+		spoke = bytes.Contains(data, []byte("assistant")) && stream.Decode(data, &e) && e.Launch == launch &&
+			e.Line.Type == "assistant" && e.Line.Parent == ""
+		return spoke
+	})
+	return spoke, err
+}
+
 // receives reports whether the line is the user message that was sent with this uuid.
 func (l *line) receives(uuid string) bool {
 	return l.Type == "user" && l.UUID == uuid ||

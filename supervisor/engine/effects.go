@@ -51,6 +51,10 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: lost})
 				}
 				at, notAt := c.process.At()
+				e.log.Info().Str("agent", a.ID).Int("launch", l.N).Str("at", at).Str("not_at", notAt).Msg("started")
+				if notAt != "" {
+					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Restated(notAt)})
+				}
 				return supervisor.Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(),
 					StartTicks: c.process.StartTicks(), At: at, NotAt: notAt}
 			},

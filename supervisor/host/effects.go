@@ -45,7 +45,9 @@ func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Eff
 		group := s.Group(d.Groups[0])
 		found, err = claude.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
 	case len(d.Results) > 0:
-		found, err = claude.RepliedIn(path, d.UUID)
+		if found, err = claude.RepliedIn(path, d.UUID); !found && err == nil {
+			found, err = m.repliedUnwritten(s, d, path)
+		}
 	default:
 		found, err = claude.ReceivedIn(path, d.UUID)
 	}
@@ -54,6 +56,15 @@ func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Eff
 		m.Log.Info().Err(err).Str("delivery", d.Key).Msg("no transcript to confirm it by")
 	}
 	return supervisor.Confirmed{UUID: d.UUID, Found: found, Hook: hook}
+}
+
+// repliedUnwritten reports whether a conversation has the results that it was told of, and the agent has said something
+// after them that its transcript lacks: the CLI writes that up to 100 ms late. What it did then is not done again.
+func (m Machine) repliedUnwritten(s supervisor.State, d *supervisor.Delivery, path string) (bool, error) {
+	if received, err := claude.ReceivedIn(path, d.UUID); !received {
+		return false, err
+	}
+	return claude.SpokeIn(m.Dirs.AgentLog(s.Run.ID, d.Agent), d.Launch)
 }
 
 // transcript finds the transcript of an agent: where the CLI said that it is, else by the session's id.

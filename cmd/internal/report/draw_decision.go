@@ -27,7 +27,7 @@ func oneDecision(d view.Decision) g.Node {
 		paragraph("text", see(d.Question)),
 		g.If(d.Context != "", folded("What was shown with it", markup.Evidence("What was shown with it", see(d.Context)))),
 		paragraph("text answer", see(outcome(d))),
-		paragraph("meta", markup.Dotted(byWhom(d), markup.Some(ran(d)))),
+		paragraph("meta", markup.Dotted(byWhom(d), markup.Some(ran(d)), markup.Some(remark(d)))),
 	))
 }
 
@@ -50,6 +50,14 @@ func ran(d view.Decision) string {
 		return ""
 	}
 	return "ran: " + line(d.Ran)
+}
+
+// remark says how an answer was told whose process had ended; "" for anything else.
+func remark(d view.Decision) string {
+	if d.AnsweredAt == nil {
+		return ""
+	}
+	return line(d.Remark)
 }
 
 // after says how long an answer took.
