@@ -42,8 +42,8 @@ were active since then.`,
 			case len(args) == 1 && (f.since != "" || f.cwd != ""):
 				return usage("--since and --cwd choose among all runs: leave out %s, or them", args[0])
 			}
-			if ext := filepath.Ext(f.output); f.output != "" && ext != ".html" && ext != ".md" {
-				return usage("-o takes a file that ends in .html or .md, not %s", f.output)
+			if err := f.checkOutput(); err != nil {
+				return err
 			}
 			run := ""
 			if f.since == "" {
@@ -56,15 +56,26 @@ were active since then.`,
 			return runReport(cmd.Context(), run, f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "",
-		"write to `FILE`, .html or .md (default: Markdown on stdout)")
-	cmd.Flags().StringVar(&f.since, "since", "", "report decisions of all runs since a `TIME`, or within a duration")
-	cmd.Flags().StringVar(&f.cwd, "cwd", "", "with --since, only runs in or below `DIR`")
-	commands.CompletesFolder(cmd, "cwd")
+	f.add(cmd, "report decisions of all runs since a `TIME`, or within a duration", "with --since, only runs in or below `DIR`")
 	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 
+// reportFlags say of what is written, and where to.
 type reportFlags struct{ output, since, cwd string }
+
+func (f *reportFlags) add(cmd *cobra.Command, since, cwd string) {
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, .html or .md (default: Markdown on stdout)")
+	cmd.Flags().StringVar(&f.since, "since", "", since)
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", cwd)
+	commands.CompletesFolder(cmd, "cwd")
+}
+
+func (f reportFlags) checkOutput() error {
+	if ext := filepath.Ext(f.output); f.output != "" && ext != ".html" && ext != ".md" {
+		return usage("-o takes a file that ends in .html or .md, not %s", f.output)
+	}
+	return nil
+}
 
 func runReport(ctx context.Context, run string, f reportFlags) error {
 	since, err := commands.SinceWhen(f.since, time.Now())
@@ -85,10 +96,15 @@ func runReport(ctx context.Context, run string, f reportFlags) error {
 	if err != nil {
 		return err
 	}
+	return f.write(text.Bytes())
+}
+
+// write writes what was made where it is wanted.
+func (f reportFlags) write(text []byte) error {
 	if f.output == "" {
-		return terminal.Print(func(p *terminal.Printer) error { return p.Result(text.String()) })
+		return terminal.Print(func(p *terminal.Printer) error { return p.Result(string(text)) })
 	}
-	if err := client.ReplaceFile(f.output, text.Bytes(), 0o600); err != nil {
+	if err := client.ReplaceFile(f.output, text, 0o600); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return terminal.Print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
@@ -123,14 +139,7 @@ func nameChanges(ctx context.Context, r *view.RunReport) {
 
 // writeRecord writes what was decided in all runs since a time.
 func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Time, f reportFlags) error {
-	l := runs.Listing{}
-	if f.cwd != "" {
-		var err error
-		if l.Cwd, err = filepath.Abs(f.cwd); err != nil {
-			return err
-		}
-	}
-	what, err := r.RecordSince(ctx, since, l.Cwd, l.Has)
+	what, err := f.record(ctx, r, since)
 	if err != nil {
 		return err
 	}
@@ -138,6 +147,15 @@ func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Ti
 		return report.RecordHTML(to, what)
 	}
 	return report.RecordMarkdown(to, what)
+}
+
+// record reads what was decided in all runs since a time.
+func (f reportFlags) record(ctx context.Context, r view.Reader, since time.Time) (view.Record, error) {
+	l, err := runs.Listing{}.Below(f.cwd)
+	if err != nil {
+		return view.Record{}, err
+	}
+	return r.RecordSince(ctx, since, l.Cwd, l.Has)
 }
 
 // page reports whether a page is wanted, and not Markdown.

@@ -58,7 +58,7 @@ func allCommands() map[string]func() *cobra.Command {
 		"report": newReport, "attach": newAttach, "wait": newWait, "board": newBoard, "serve": newServe, "stop": newStop,
 		"permissions": newPermissions, "resume": newResume, "prune": newPrune, "pack": newPack, "unpack": newUnpack,
 		"lint": newLint, "init": newInit, "doctor": newDoctor, "version": newVersion, "stand-in": newStandIn,
-		"fleet": newFleet, bannerCommand: newBanner,
+		"decisions": newDecisions, "search": newSearch, "fleet": newFleet, bannerCommand: newBanner,
 	}
 }
 

@@ -239,6 +239,30 @@ type Record struct {
 	Runs     []RunReport
 }
 
+// A Decided is a decision as `decisions --json` shows it.
+type Decided struct {
+	QuestionView
+	Ran    string            `json:"ran"`    // of a command that a person let run: how that ended
+	Status supervisor.Status `json:"status"` // what came of its run
+	Reason string            `json:"reason"`
+}
+
+// Decided returns the decisions that somebody has made, in the order in which they were made: not what a rule says, nor
+// what is still open.
+func (r Record) Decided() []Decided {
+	all := []Decided{}
+	for _, run := range r.Runs {
+		for _, d := range run.Asked {
+			if d.AnsweredAt != nil && !d.ByRule && d.State != checkpoints.QuestionWithdrawn {
+				d.RunName, d.Cwd = run.Run.Name, run.Run.Cwd
+				all = append(all, Decided{d.QuestionView, d.Ran, run.Run.Status, run.Run.Reason})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Decided) int { return a.AnsweredAt.Compare(*b.AnsweredAt) })
+	return all
+}
+
 // RecordSince returns what was decided in the runs that went on since a moment, oldest first, of those that wanted
 // chooses.
 func (r Reader) RecordSince(ctx context.Context, since time.Time, cwd string,

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -22,12 +21,9 @@ func (p Program) Ps(cmd *cobra.Command) *cobra.Command {
 		if l.IDs && (l.Tree || l.AsJSON || watch) && p.local() {
 			return exitcode.Usage("-q prints ids alone: it does not go with --tree, --watch and --json")
 		}
-		if l.Cwd != "" {
-			folder, err := filepath.Abs(l.Cwd)
-			if err != nil {
-				return err
-			}
-			l.Cwd = folder
+		l, err := l.Below(l.Cwd)
+		if err != nil {
+			return err
 		}
 		if p.local() {
 			l.Run, l.Inside = doctor.InsideRun(os.Environ())

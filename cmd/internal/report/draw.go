@@ -30,7 +30,7 @@ func document(title string, body ...g.Node) g.Node {
 
 // record draws the page of what was decided in several runs.
 func record(r view.Record) g.Node {
-	title := "Decisions since " + when(r.From)
+	title := recordTitle(r)
 	runs := g.Map(r.Runs, decisionsOf)
 	if len(r.Runs) == 0 {
 		runs = g.Group{html.P(g.Text("There was no run."))}

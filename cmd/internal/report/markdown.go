@@ -3,10 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -75,7 +77,7 @@ func Markdown(w io.Writer, r view.RunReport) error {
 // RecordMarkdown writes what was decided in several runs.
 func RecordMarkdown(w io.Writer, r view.Record) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Decisions since %s\n\n", when(r.From))
+	fmt.Fprintf(&b, "## %s\n\n", recordTitle(r))
 	if r.Cwd != "" {
 		fmt.Fprintf(&b, "In %s and below\n\n", escape(r.Cwd))
 	}
@@ -92,6 +94,34 @@ func RecordMarkdown(w io.Writer, r view.Record) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// recordTitle says of when a record is.
+func recordTitle(r view.Record) string {
+	if r.From.IsZero() {
+		return "Decisions"
+	}
+	return "Decisions since " + when(r.From)
+}
+
+// RecordLines writes what people have answered to questions of agents, each as a line for a CLAUDE.md: the last answer
+// where a question was asked again. What let something happen is no rule for what comes later.
+func RecordLines(w io.Writer, r view.Record) error {
+	var b strings.Builder
+	all := r.Decided()
+	for i, d := range all {
+		if !questions.KindOf(d.Kind).Tells || d.Skipped || d.Declined ||
+			slices.ContainsFunc(all[i+1:], func(later view.Decided) bool { return later.Question == d.Question }) {
+			continue
+		}
+		line := func(s string) string { return escape(text.CleanLine(s, maxLine)) }
+		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", line(d.Question), line(*d.Answer), d.AnsweredAt.Local().Format("2 Jan 2006"), d.Run)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// maxLine bounds what is said in a line, in cells.
+const maxLine = 400
 
 // decisionTable lists decisions, if there are any.
 func decisionTable(b *strings.Builder, heading, what string, all []view.Decision) {

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -23,6 +24,14 @@ type Listing struct {
 	Run               string
 
 	away string // what has happened while the person did not look
+}
+
+// Below leaves of a listing the runs in or below a folder; "": all.
+func (l Listing) Below(folder string) (_ Listing, err error) {
+	if folder != "" {
+		l.Cwd, err = filepath.Abs(folder)
+	}
+	return l, err
 }
 
 // Show lists the runs, or with watch, which takes a service.Local, again and again until the person has seen enough.
