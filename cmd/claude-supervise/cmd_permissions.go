@@ -51,6 +51,7 @@ the agent's process ends.)`,
 	}
 	cmd.Flags().StringVar(&revoke, "revoke", "", "revoke a `RULE`, given by its text or number")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(newSuggest())
 	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 

@@ -51,7 +51,7 @@ var rooms = []room{
 	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop", "it reads, and changes nothing", ""},
 	{"supervisor/client", leaves + " supervisor/questions supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
-	{"supervisor/precedents", "checkpoints supervisor supervisor/questions supervisor/text",
+	{"supervisor/precedents", "checkpoints supervisor supervisor/questions supervisor/rules supervisor/text",
 		"what was answered before is looked up beside the records, and changes none", ""},
 	{"supervisor/service", "supervisor supervisor/precedents supervisor/client supervisor/questions supervisor/view supervisor/text " +
 		"supervisor/filedrop checkpoints", "what every front end does; none of them knows the store, service its folders", ""},
@@ -92,7 +92,7 @@ var rooms = []room{
 	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions supervisor/text " +
 		"cmd/internal/terminal",
 		"the program that shows it gives the rest", ""},
-	{"cmd/internal/asking", "supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
+	{"cmd/internal/asking", "supervisor/precedents supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
 		"it asks on a terminal; the program gives the questions and keeps the answers", ""},
 	{"cmd/internal/serving", "supervisor/client cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",

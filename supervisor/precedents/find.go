@@ -22,7 +22,10 @@ type Precedent struct {
 	Answer   string    `json:"answer"`
 	At       time.Time `json:"at"`
 	Same     bool      `json:"same"` // it asked the very same
-	Here     bool      `json:"here"` // in a run of the same folder
+	Here     bool      `json:"here"`  // in a run of the same folder
+	Times    int       `json:"times"` // that this was answered to the very same, among those that were looked at
+
+	Kind questions.Name `json:"kind"`
 }
 
 // Said says when, where and to what the answer was given, for people.
@@ -33,6 +36,9 @@ func (p Precedent) Said() string {
 	}
 	if !p.Here {
 		said += " in another folder"
+	}
+	if p.Times > 1 {
+		said += fmt.Sprintf(", %d times by now", p.Times)
 	}
 	return said + " (" + p.Run + ")"
 }
@@ -81,6 +87,11 @@ func Find(ctx context.Context, store *checkpoints.Store, path string, q *checkpo
 	})
 	var each []Precedent
 	for _, p := range found {
+		for _, other := range found {
+			if other.Same && other.Answer == p.Answer {
+				p.Times++
+			}
+		}
 		if len(each) < Most && !slices.ContainsFunc(each, func(e Precedent) bool { return e.Answer == p.Answer }) {
 			each = append(each, p)
 		}
@@ -122,7 +133,7 @@ func precedent(ctx context.Context, store *checkpoints.Store, old, q *checkpoint
 		return p, false, err
 	}
 	return Precedent{Question: old.ID, Run: old.Run, Asked: old.Text, Answer: old.Answer, At: *old.AnsweredAt,
-		Same: alike == same, Here: run.Cwd == cwd}, true, nil
+		Same: alike == same, Here: run.Cwd == cwd, Kind: old.Kind}, true, nil
 }
 
 // remembered reports whether what is answered to such a question may be of use for another. What an MCP server of the

@@ -23,13 +23,15 @@ type past struct {
 	index string
 	now   time.Time
 	seq   map[string]int64
+
+	permitted int
 }
 
 func newPast(t *testing.T) *past {
 	t.Helper()
 	s := storetest.NewSaver(t, storetest.TestDirs(t), "r-aaaaaaaa")
 	s.Run.Cwd = "/here"
-	return &past{t, s, filepath.Join(t.TempDir(), "index"), checkpoints.Now(), map[string]int64{}}
+	return &past{t, s, filepath.Join(t.TempDir(), "index"), checkpoints.Now(), map[string]int64{}, 0}
 }
 
 // answered saves questions of a run as they were answered, after change.
@@ -168,7 +170,7 @@ func TestAnIndexThatIsOfNoUseIsMadeAnew(t *testing.T) {
 
 func BenchmarkFindAmongTenThousand(b *testing.B) {
 	s := storetest.NewSaver(b, storetest.TestDirs(b), "r-aaaaaaaa")
-	p := &past{b, s, filepath.Join(b.TempDir(), "index"), checkpoints.Now(), map[string]int64{}}
+	p := &past{b, s, filepath.Join(b.TempDir(), "index"), checkpoints.Now(), map[string]int64{}, 0}
 	subjects := []string{"auth", "database", "cache", "queue", "logging", "deploy", "licence", "colour", "column", "index"}
 	for batch := range 100 {
 		var asked []*checkpoints.Question

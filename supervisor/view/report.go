@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/questions"
 )
 
 // A RunReport is what happened in a run, for people who were not there: `report` shows it.
@@ -246,6 +247,9 @@ type Decided struct {
 	Status supervisor.Status `json:"status"` // what came of its run
 	Reason string            `json:"reason"`
 }
+
+// Tells reports whether somebody told an agent something by it, and let nothing happen.
+func (d Decided) Tells() bool { return questions.KindOf(d.Kind).Tells && !d.Skipped && !d.Declined }
 
 // Decided returns the decisions that somebody has made, in the order in which they were made: not what a rule says, nor
 // what is still open.

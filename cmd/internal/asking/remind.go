@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/precedents"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 )
 
@@ -15,6 +17,11 @@ func Reminds(from service.Reminder) func(ctx context.Context, question string) (
 		if err != nil || len(found) == 0 {
 			return terminal.Reminder{}, false
 		}
-		return terminal.Reminder{Answer: found[0].Answer, Said: found[0].Said()}, true
+		before := found[0]
+		said := before.Said()
+		if questions.KindOf(before.Kind).Ruled && before.Times >= precedents.Enough {
+			said += ". For a rule: claude-supervise permissions suggest"
+		}
+		return terminal.Reminder{Answer: before.Answer, Said: said}, true
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -109,8 +108,8 @@ func RecordLines(w io.Writer, r view.Record) error {
 	var b strings.Builder
 	all := r.Decided()
 	for i, d := range all {
-		if !questions.KindOf(d.Kind).Tells || d.Skipped || d.Declined ||
-			slices.ContainsFunc(all[i+1:], func(later view.Decided) bool { return later.Question == d.Question }) {
+		again := func(later view.Decided) bool { return later.Question == d.Question }
+		if !d.Tells() || slices.ContainsFunc(all[i+1:], again) {
 			continue
 		}
 		line := func(s string) string { return escape(text.CleanLine(s, maxLine)) }
