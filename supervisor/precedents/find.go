@@ -21,7 +21,7 @@ type Precedent struct {
 	Asked    string    `json:"asked"` // its text
 	Answer   string    `json:"answer"`
 	At       time.Time `json:"at"`
-	Same     bool      `json:"same"` // it asked the very same
+	Same     bool      `json:"same"`  // it asked the very same
 	Here     bool      `json:"here"`  // in a run of the same folder
 	Times    int       `json:"times"` // that this was answered to the very same, among those that were looked at
 

@@ -97,7 +97,9 @@ func place(top *yaml.Node, cwd string) (at int, put string) {
 	return key.Line, in + folder + ":\n" + in + "  allow:\n" + in + "    - RULE\n"
 }
 
-func block(n *yaml.Node, kind yaml.Kind) bool { return n.Kind == kind && n.Style&yaml.FlowStyle == 0 && n.Anchor == "" }
+func block(n *yaml.Node, kind yaml.Kind) bool {
+	return n.Kind == kind && n.Style&yaml.FlowStyle == 0 && n.Anchor == ""
+}
 
 func member(of *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(of.Content); i += 2 {
