@@ -119,7 +119,8 @@ func writeRule(s precedents.Suggestion) error {
 		return fmt.Errorf("nothing was added: %w", err)
 	}
 	return terminal.Print(func(p *terminal.Printer) error {
-		return p.Result(fmt.Sprintf("Runs in %s and below may do this without asking now: %s\nTo take it back, remove it from %s",
-			terminal.CleanLine(terminal.FromHome(s.Cwd), 0), terminal.CleanLine(s.Rule, 0), terminal.FromHome(path)))
+		return p.Result(fmt.Sprintf("Runs in %s and below may do this without asking now: %s\n"+
+			"To take it back, remove it from %s", terminal.CleanLine(terminal.FromHome(s.Cwd), 0),
+			terminal.CleanLine(s.Rule, 0), terminal.FromHome(path)))
 	})
 }

@@ -56,7 +56,8 @@ were active since then.`,
 			return runReport(cmd.Context(), run, f)
 		},
 	}
-	f.add(cmd, "report decisions of all runs since a `TIME`, or within a duration", "with --since, only runs in or below `DIR`")
+	f.add(cmd, "report decisions of all runs since a `TIME`, or within a duration",
+		"with --since, only runs in or below `DIR`")
 	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 

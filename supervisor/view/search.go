@@ -25,8 +25,9 @@ type Found struct {
 	Answer   string    `json:"answer"` // to a question
 }
 
-// Search returns the questions, reports and tasks in which all words stand, as they stand in any case, the latest first:
-// at most most of them. A question is asked with its options and answer. wanted chooses runs. It reads all there is.
+// Search returns the questions, reports and tasks in which all words stand, as they stand in any case, the latest
+// first: at most most of them. A question is asked with its options and answer. wanted chooses runs. It reads all
+// there is.
 func (r Reader) Search(ctx context.Context, words []string, most int, wanted func(RunView) bool) ([]Found, error) {
 	for i, word := range words {
 		words[i] = questions.Fold(word)

@@ -13,9 +13,9 @@ import (
 	"claude-supervise/cmd/internal/yamlfile"
 )
 
-// AddRule returns where the person's file lies, and its text with a rule among what their runs in a folder are allowed,
-// and every other byte as it is. The file need not be there. It is an error if nothing of it counts, or if it is written
-// in a way in which a line cannot be put into it: the error says what to write by hand.
+// AddRule returns where the person's file lies, and its text with a rule among what their runs in a folder are
+// allowed, and every other byte as it is. The file need not be there. It is an error if nothing of it counts, or if
+// it is written in a way in which a line cannot be put into it: the error says what to write by hand.
 func AddRule(env []string, cwd, rule string) (path string, text []byte, err error) {
 	c, err := Load(env)
 	if err != nil {
@@ -50,7 +50,7 @@ func withRule(path string, text []byte, cwd, rule string) ([]byte, error) {
 	}
 	lines := strings.SplitAfter(whole, "\n")
 	if at < 0 || at > len(lines) {
-		return nil, fmt.Errorf("%s is written so that no line can be put into it; add to its folders:\n  %s:\n    allow: [%s]",
+		return nil, fmt.Errorf("no line can be put into %s as it is written; add to its folders:\n  %s:\n    allow: [%s]",
 			path, scalar(cwd), scalar(rule))
 	}
 	added := strings.ReplaceAll(put, "RULE", scalar(rule))

@@ -113,7 +113,8 @@ func RecordLines(w io.Writer, r view.Record) error {
 			continue
 		}
 		line := func(s string) string { return escape(text.CleanLine(s, maxLine)) }
-		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", line(d.Question), line(*d.Answer), d.AnsweredAt.Local().Format("2 Jan 2006"), d.Run)
+		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", line(d.Question), line(*d.Answer),
+			d.AnsweredAt.Local().Format("2 Jan 2006"), d.Run)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
