@@ -193,6 +193,15 @@ func TestFormsOnAnAbleTerminal(t *testing.T) {
 		"Which way of login?") != 1 {
 		t.Errorf("a picture is left behind:\n%s", screen)
 	}
+	for range 2 { // what stood on the first rows is above a lower one
+		p.resizes("80", "8")
+		p.sees(`(?s)\A\? Login.*\? help$`)
+		p.resizes("80", "24")
+		p.sees(`(?s)\? Login.*an id that the server looks up\n.*\? help$`)
+	}
+	if all := p.tmux("capture-pane", "-p", "-S", "-"); strings.Count(all, "Which way of login?") != 1 {
+		t.Errorf("a picture is kept above the screen:\n%s", all)
+	}
 	p.keys("jw")
 	p.sees(`filter: jw *\n❯ 1\) JWT`)
 	p.keys("Enter")

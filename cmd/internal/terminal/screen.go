@@ -18,6 +18,7 @@ type Screen struct {
 	size func() (columns, rows int)
 	rows []string // what stands there now
 	fits [2]int   // the size it was drawn for
+	gone []string // rows of its own that a lower terminal has put above its first row; a higher one may bring them back
 }
 
 // NewScreen returns a Screen on out, if that is a terminal on which can be drawn in place: not on TERM=dumb. It is nil
@@ -76,37 +77,56 @@ func (s *Screen) draw(rows []string) error {
 }
 
 // back is what puts the cursor on the first row. On a terminal that has become narrower the rows may have been broken
-// into several: most terminals do that, and on one that does not a few rows of what stands above are lost.
+// into several: most terminals do that, and on one that does not a few rows of what stands above are lost. One that has
+// become lower has put the first rows above its own. Where the text was as high as that, it begins at the top: one that
+// brings them back when it is higher again has them erased, and on one that does not the cursor stops at the top.
 func (s *Screen) back(columns, height int) string {
-	up := 0
-	for _, row := range s.rows {
-		up += max((ansi.StringWidth(row)+columns-1)/columns, 1)
-	}
-	if up == 0 {
+	if len(s.rows) == 0 {
 		return ""
 	}
-	up = min(up, max(height-1, 1))
+	up, most := 0, max(height-1, 1)
+	for _, row := range s.rows {
+		up += brokenInto(row, columns)
+	}
+	for more := height - s.fits[1]; len(s.gone) > 0; s.gone = s.gone[:len(s.gone)-1] {
+		last := brokenInto(s.gone[len(s.gone)-1], columns)
+		if more -= last; more < 0 {
+			break
+		}
+		up += last
+	}
+	out := up - most
+	for _, row := range s.rows {
+		if out -= brokenInto(row, columns); out < 0 {
+			break
+		}
+		s.gone = append(s.gone, row)
+	}
+	up = min(up, most)
 	back := "\r" + ansi.CursorUp(up)
 	if up != len(s.rows) {
-		back += ansi.EraseScreenBelow
+		back += wipe
 	}
 	return back
 }
 
-// wiped erases rows from that of the cursor on, and comes back to it. It clears them one by one: where a whole screen
-// is cleared at once, tmux keeps what stood there (its option scroll-on-clear).
-func wiped(rows int) string {
-	return strings.Repeat(ansi.EraseLineRight+"\r\n", rows) + ansi.EraseLineRight + "\r" + ansi.CursorUp(rows)
-}
+// brokenInto is into how many rows a terminal of such a width breaks one.
+func brokenInto(row string, columns int) int { return max((ansi.StringWidth(row)+columns-1)/columns, 1) }
+
+// wipe erases what is on the row of the cursor, which is its first cell, and below, but never a whole screen at once:
+// tmux would keep what stood there (its option scroll-on-clear).
+const wipe = " " + ansi.EraseScreenBelow + "\r"
 
 // erase removes the text. The next one stands in its place.
 func (s *Screen) erase() error {
 	if len(s.rows) == 0 {
 		return nil
 	}
-	columns, height := s.size()
-	back := s.back(columns, height) + wiped(min(len(s.rows), max(height-1, 1)))
-	s.rows = nil
+	back := s.back(s.size())
+	if !strings.HasSuffix(back, wipe) {
+		back += wipe
+	}
+	s.Forget()
 	if _, err := s.out.WriteString(back); err != nil {
 		return fmt.Errorf("drawing on the terminal: %w", err)
 	}
@@ -115,4 +135,4 @@ func (s *Screen) erase() error {
 
 // Forget makes the next text stand below whatever is on the terminal by then. Call it on SIGCONT: others have written
 // there.
-func (s *Screen) Forget() { s.rows = nil }
+func (s *Screen) Forget() { s.rows, s.gone = nil, nil }

@@ -45,7 +45,7 @@ func (d *drawn) shows(text string) string {
 		}
 		if one[0] == 0 {
 			return strings.NewReplacer(
-				ansi.EraseLineRight, "", "\r\n", "|", "\r"+ansi.CursorUp(1), "<up 1>", "\r"+ansi.CursorUp(2),
+				ansi.EraseLineRight, "", "\r\n", "|", wipe, "<wipe>", "\r"+ansi.CursorUp(1), "<up 1>", "\r"+ansi.CursorUp(2),
 				"<up 2>", "\r"+ansi.CursorUp(3), "<up 3>", ansi.EraseScreenBelow, "<below>",
 			).Replace(got.String())
 		}
@@ -88,7 +88,7 @@ func TestAScreenGoesUpOverRowsThatANarrowedTerminalHasBroken(t *testing.T) {
 		t.Errorf("wider: %q, want %q", got, want)
 	}
 	d.columns = 8
-	if got, want := d.shows("12345\n1234567890"), "<up 3><below>12345|1234567…|<below>"; got != want {
+	if got, want := d.shows("12345\n1234567890"), "<up 3><wipe>12345|1234567…|<below>"; got != want {
 		t.Errorf("narrower: %q, want %q", got, want)
 	}
 }
@@ -103,14 +103,36 @@ func TestAScreenStandsBelowWhatOthersHaveWritten(t *testing.T) {
 }
 
 // tmux keeps what stood on a screen that is cleared from its first cell on: a form would leave a copy of itself.
-func TestAScreenIsErasedRowByRow(t *testing.T) {
+func TestNoScreenIsClearedFromItsFirstCell(t *testing.T) {
 	d := newDrawn(t, 10, 3)
 	d.shows("one\ntwo")
 	if err := d.erase(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.shows("three"), "<up 2>||<up 2>three|<below>"; got != want {
+	if got, want := d.shows("three"), "<up 2><wipe>three|<below>"; got != want {
 		t.Errorf("written is %q, want %q", got, want)
+	}
+}
+
+func TestAScreenErasesTheRowsThatAHigherTerminalBringsBack(t *testing.T) {
+	d := newDrawn(t, 10, 6)
+	for _, step := range []struct {
+		high       int
+		text, want string
+	}{
+		{6, "1\n2\n3\n4", "1|2|3|4|<below>"},
+		{4, "a\nb\nc", "<up 3><wipe>a|b|c|<below>"},          // 1 is above
+		{3, "A\nB", "<up 2><wipe>A|B|<below>"},               // and a below it
+		{4, "x\ny", "<up 3><wipe>x|y|<below>"},               // a is back
+		{9, "z", "<up 3><wipe>z|<below>"},                    // and 1
+		{12, "none", "<up 1>none|<below>"},                   // all were
+		{2, "low", "<up 1>low|<below>"},                      // and it had room
+		{9, "what stands above", "<up 1>what stan…|<below>"}, // is not erased
+	} {
+		d.high = step.high
+		if got := d.shows(step.text); got != step.want {
+			t.Errorf("%q on %d rows is drawn as %q, want %q", step.text, step.high, got, step.want)
+		}
 	}
 }
 
