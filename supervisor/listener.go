@@ -134,16 +134,6 @@ func AtWorkBeside(s State, c *Listener, toolUse string) bool {
 	return known && call.parent == "" && c.Talk.atWorkBesides(waiting)
 }
 
-// Prose is what is left of a text for people without the signals, which are shown in their own way.
-func Prose(text string, found []signals.Signal) string {
-	for _, s := range found {
-		if !s.Foreign && s.Raw != "" {
-			text = strings.Replace(text, s.Raw, "", 1)
-		}
-	}
-	return strings.TrimSpace(text)
-}
-
 // Endings says how each end of a launch is brought about.
 var Endings = map[string]procs.Ending{
 	EndFinish: procs.Finish, endPark: procs.Park, endRetry: procs.Park, endFail: procs.Park,

@@ -71,6 +71,32 @@ func (r SignalReader) ClosingQuestion() []signals.Signal {
 	return nil
 }
 
+// Prose is what is left for people of what a message says, without the signals that Read has found in it: those are
+// shown in their own way. Of a question that counts only if it ends the turn the words are left.
+func (r SignalReader) Prose(m procs.Message, found []signals.Signal) string {
+	said := Said(m)
+	cut := func(s signals.Signal, left string) {
+		if !s.Foreign && s.Raw != "" {
+			said = strings.Replace(said, s.Raw, left, 1)
+		}
+	}
+	for _, s := range found {
+		cut(s, "")
+	}
+	if _, is := m.(procs.Text); is {
+		for _, s := range r.Scanner.AtEnd() {
+			var asked []string
+			for _, q := range s.Questions {
+				asked = append(asked, q.Text)
+			}
+			if len(asked) > 0 {
+				cut(s, strings.Join(asked, "\n"))
+			}
+		}
+	}
+	return strings.TrimSpace(said)
+}
+
 // Read returns the signals that count with this message.
 func (r SignalReader) Read(m procs.Message) []signals.Signal {
 	switch m := m.(type) {

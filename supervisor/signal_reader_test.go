@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,22 @@ func TestASubagentsTaskUpdateWithItsOwnIDIsHeard(t *testing.T) {
 			if len(found) != 1 || found[0].Foreign != foreign || found[0].Inside != (m.Parent != "") {
 				t.Errorf("with the id %s: %+v", id, found)
 			}
+		}
+	}
+}
+
+func TestAQuestionThatCountsAtTheEndOfItsTurnIsReadInItsWords(t *testing.T) {
+	const call = "await TaskUpdate({\n  taskId: currentTaskId,\n  metadata: {\n    needs_input: true,\n    agent_id: %s,\n" +
+		"    question: \"Which should be standard?\"\n  }\n});"
+	for said, want := range map[string]string{
+		"I looked.\n\n" + fmt.Sprintf(call, "myAgentId"):              "I looked.\n\nWhich should be standard?",
+		"I looked.\n\n" + fmt.Sprintf(call, `"`+Root+`"`):             "I looked.", // it counts at once, and is asked
+		"[STOP_WORK]\nreason: blocked\ndetails: no key\n[/STOP_WORK]": "",          // as it was: the same
+		"It calls TaskUpdate({a: 1}) there.":                          "",          // no question
+	} {
+		reader, m := NewSignalReader(Root, nil, nil), procs.Text{ID: "m1", Text: said}
+		if got := reader.Prose(m, reader.Read(m)); got != cmp.Or(want, said) {
+			t.Errorf("%q is read as %q", said, got)
 		}
 	}
 }

@@ -66,12 +66,12 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		return e.sessionMessage(ctx, c, supervisor.ReadPeer(&c.Listener, m))
 	case procs.Text:
 		e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: m.Text,
-			Prose: supervisor.Prose(m.Text, found), Subagent: c.Talk.Tasks[m.Parent]})
+			Prose: c.Signals.Prose(m, found), Subagent: c.Talk.Tasks[m.Parent]})
 		return e.signals(ctx, c, found)
 	case procs.Raw:
 		if text := strings.TrimRight(m.Text, "\r\n"); strings.TrimSpace(text) != "" {
 			e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: text,
-				Prose: supervisor.Prose(text, found)})
+				Prose: c.Signals.Prose(m, found)})
 		}
 		return e.signals(ctx, c, found)
 	case procs.ToolUse:

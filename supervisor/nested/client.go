@@ -13,7 +13,6 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/procs/stream"
-	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/text"
@@ -219,7 +218,7 @@ func (n *NestedRun) pass(s view.Snapshot, tell func(supervisor.Notification)) {
 func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(supervisor.Notification)) error {
 	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
 	return l.Until(ctx, over, func(line []byte) error {
-		for _, said := range loggedNotices(line, reader.Read) {
+		for _, said := range loggedNotices(line, reader) {
 			said.Run, said.Agent = l.Run, l.Agent
 			tell(said)
 		}
@@ -227,20 +226,20 @@ func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(sup
 	})
 }
 
-// loggedNotices says as notices what a line of a log holds. read finds the signals in it.
-func loggedNotices(line []byte, read func(procs.Message) []signals.Signal) []supervisor.Notification {
+// loggedNotices says as notices what a line of a log holds.
+func loggedNotices(line []byte, reader supervisor.SignalReader) []supervisor.Notification {
 	var e stream.Entry
 	if !stream.Decode(line, &e) {
 		return nil // a line that is no protocol, or was cut by a crash
 	}
 	var said []supervisor.Notification
 	for _, m := range view.MessagesIn(e.Line) {
-		found := read(m)
+		found := reader.Read(m)
 		switch m := m.(type) {
 		case procs.Raw, procs.Text:
 			text := supervisor.Said(m)
 			said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
-				Prose: supervisor.Prose(text, found)})
+				Prose: reader.Prose(m, found)})
 		case procs.ToolUse:
 			said = append(said,
 				supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(m)})

@@ -230,7 +230,7 @@ func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said))
 
 // Prose returns what says in words what the lines of an agent's log hold, one after the other, as Said does but without
 // the agent's signals, which are for the supervisor. A signal that counts only at the end of its turn is prose
-// until then.
+// until then, and a question its words.
 func Prose(agent string) func(line []byte) []string {
 	prose := proseOf(agent)
 	return func(line []byte) []string { return inWords(prose(line)) }
@@ -239,7 +239,7 @@ func Prose(agent string) func(line []byte) []string {
 func proseOf(agent string) func(line []byte) []Remark {
 	reader := supervisor.NewSignalReader(agent, nil, nil)
 	return func(line []byte) []Remark {
-		return remarks(line, func(m procs.Message) string { return supervisor.Prose(supervisor.Said(m), reader.Read(m)) })
+		return remarks(line, func(m procs.Message) string { return reader.Prose(m, reader.Read(m)) })
 	}
 }
 
