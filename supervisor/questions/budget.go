@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/text"
 )
 
 // The budgets, as a question names them (Question.Own and checkpoints.Exceeded).
@@ -42,14 +43,15 @@ func Exceeding(b, used checkpoints.Budget, what string) checkpoints.Exceeded {
 	return over
 }
 
-// Amount returns an amount of what a budget bounds, in words.
+// Amount returns an amount of what a budget bounds, in words. Of a few cents it has the parts of a cent: what is used
+// of a bound would else be as much as the bound.
 func Amount(what string, n float64) string {
 	switch what {
 	case BudgetCost:
 		if n != 0 && math.Abs(n) < 0.1 {
 			return fmt.Sprintf("$%.4f", n)
 		}
-		return fmt.Sprintf("$%.2f", n)
+		return text.Money(n)
 	case BudgetTime:
 		return time.Duration(n * float64(time.Second)).Round(time.Second).String()
 	}
