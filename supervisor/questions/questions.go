@@ -24,6 +24,9 @@ type Option = checkpoints.Option
 // OnTerminal begins who has answered on a terminal of this machine, which follows.
 const OnTerminal = "a person on "
 
+// ByPage begins who has answered on the page, from where follows.
+const ByPage = "a person by the page"
+
 // Terms are what of a question an answer is judged by.
 type Terms struct {
 	Kind        Name

@@ -64,6 +64,7 @@ func TestWhoWasAwayIsToldOnceWhatHasHappened(t *testing.T) {
 		asked("q-cccccc", before, "the phone", after, nil),
 		asked("q-dddddd", before, "the phone", before, nil),
 		asked("q-eeeeee", before, "a person on pts/1", after, nil),
+		asked("q-gggggg", before, "a person by the page from 127.0.0.1", after, nil),
 		asked("q-ffffff", before, "--allow", after, func(q *supervisor.Question) { q.ByRule = true }),
 	}})
 	ends := func(id string, how supervisor.Status, at time.Time, cost float64) {

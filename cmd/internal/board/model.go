@@ -45,6 +45,7 @@ type Board struct {
 	task    string    // of a run that was not started
 	begun   string    // the run that was started here, until it is seen
 	looked  time.Time // when it was said last that the person looks
+	pressed time.Time // when a key was, last
 
 	viewing
 	diffing
@@ -92,8 +93,8 @@ func (b *Board) Stands(now time.Time) time.Duration {
 func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	switch msg := msg.(type) {
 	case view.Overview:
-		if !b.known {
-			b.looks(now)
+		if first := !b.known; first || now.Sub(b.pressed) < watches {
+			b.looks(now, first)
 		}
 		b.see(msg, now)
 	case unreadable:
@@ -135,7 +136,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		return b.typed(msg, now)
 	case tea.PasteMsg, tea.KeyPressMsg:
 		stays = b.typed(msg, now)
-		b.looks(now)
+		b.pressed = now
+		b.looks(now, true)
 		return stays
 	default: // a paste that is too long
 		if b.form != nil && !b.sending {
@@ -217,15 +219,18 @@ func (b *Board) do(what func() (string, error)) {
 // looksEvery is how exactly it is known when the person looked last.
 const looksEvery = 10 * time.Second
 
-// looks says that the person looks, and has them told what has happened while they did not.
-func (b *Board) looks(now time.Time) {
+// watches is for how long who has pressed a key sees what the board shows.
+const watches = 15 * time.Minute
+
+// looks says that the person looks, and has them told what has happened while they did not, if tells.
+func (b *Board) looks(now time.Time, tells bool) {
 	looker, is := b.config.Service.(service.Looker)
 	if ago := now.Sub(b.looked); !is || ago >= 0 && ago < looksEvery {
 		return
 	}
 	b.looked = now
 	b.start(func() any {
-		if text := b.config.Away(looker.Look(b.ctx)); text != "" {
+		if text := b.config.Away(looker.Look(b.ctx)); tells && text != "" {
 			return away{strings.ToUpper(text[:1]) + text[1:]}
 		}
 		return nil

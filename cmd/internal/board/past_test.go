@@ -90,8 +90,20 @@ func TestWhoComesBackToTheBoardIsToldWhatHasHappened(t *testing.T) {
 	if screen := d.screen(80, 24); strings.Contains(screen, "2 done") {
 		t.Errorf("it is still said:\n%s", screen)
 	}
+	d.at = d.at.Add(watches / 2)
+	if d.Update(someRuns(), d.at); d.actions.looks != 3 {
+		t.Error("who has pressed a key has not seen what came then")
+	}
+	d.shows("2 questions")
+	if screen := d.screen(80, 24); strings.Contains(screen, "2 done") {
+		t.Errorf("what they see come is said:\n%s", screen)
+	}
+	d.at = d.at.Add(watches)
+	if d.Update(someRuns(), d.at); d.actions.looks != 3 {
+		t.Error("a board that is left open is a look")
+	}
 	d.at = d.at.Add(-2 * time.Hour)
-	if d.press("down"); d.actions.looks != 3 {
+	if d.press("down"); d.actions.looks != 4 {
 		t.Errorf("after a clock was set back there are %d looks", d.actions.looks)
 	}
 }

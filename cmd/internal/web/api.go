@@ -190,7 +190,7 @@ func (s *Server) apiAnswer(w http.ResponseWriter, r *http.Request) error {
 			Text: `give one of "value", "values", "decline" and "skip"; nothing was answered`}
 	}
 	return s.answerAPI(w, r, service.Answer{Typed: body.Value, Values: body.Values, Decline: body.Decline, Skip: body.Skip,
-		Change: body.Change, AllLike: body.AllLike, By: by("the API", r)})
+		Change: body.Change, AllLike: body.AllLike, By: by("a person by the API", r)})
 }
 
 func (s *Server) answerAPI(w http.ResponseWriter, r *http.Request, a service.Answer) error {
@@ -228,9 +228,7 @@ func (s *Server) answered(r *http.Request, id string, a service.Answer) (view.Qu
 }
 
 // by says who has done something, for people.
-func by(where string, r *http.Request) string {
-	return "a person by " + where + " from " + hostName(r.RemoteAddr)
-}
+func by(where string, r *http.Request) string { return where + " from " + hostName(r.RemoteAddr) }
 
 // becomes replies what becomes of something that was done.
 func (s *Server) becomes(w http.ResponseWriter, r *http.Request, id, text string, err error) error {
@@ -270,7 +268,7 @@ func (s *Server) apiStart(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) apiStop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	before, _ := s.statusOf(r, id) // what is not there is not stopped
-	text, err := s.config.Service.Stop(r.Context(), id, by("the API", r))
+	text, err := s.config.Service.Stop(r.Context(), id, by("a person by the API", r))
 	if err != nil {
 		return err
 	}
@@ -318,6 +316,6 @@ func (s *Server) apiMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, body.Text, by("the API", r))
+	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, body.Text, by("a person by the API", r))
 	return s.becomes(w, r, id, text, err)
 }

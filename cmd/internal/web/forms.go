@@ -23,7 +23,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(r); err != nil {
 		return err
 	}
-	a := service.Answer{By: by("the page", r), Change: r.PostForm.Get("change") != "",
+	a := service.Answer{By: by(questions.ByPage, r), Change: r.PostForm.Get("change") != "",
 		AllLike: r.PostForm.Get("all_like") != ""}
 	form := questions.Filled{Words: r.PostForm.Get("words"), Instead: r.PostForm.Get("instead")}
 	for _, text := range r.PostForm["option"] {
@@ -77,7 +77,7 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	if fragment(r) {
 		return send(w, status, s.draws.card(c))
 	}
-	f := s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(id))
+	f := s.frame(now, s.draws.begins(q.Asks()), "/live?question="+url.QueryEscape(id))
 	return send(w, status, s.draws.oneQuestion(questionPage{f, c}))
 }
 
@@ -133,7 +133,7 @@ func (s *Server) formStop(w http.ResponseWriter, r *http.Request) error {
 		return send(w, http.StatusOK, s.draws.sure("Stop", s.called(r.Context(), id), ", and what it started?",
 			s.config.Stops, markup.PathOf("/runs/", id, "/stop"), place(id)))
 	}
-	text, err := s.config.Service.Stop(r.Context(), id, by("the page", r))
+	text, err := s.config.Service.Stop(r.Context(), id, by(questions.ByPage, r))
 	return s.done(w, r, place(id), text, err)
 }
 
@@ -169,7 +169,7 @@ func (s *Server) formMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, r.PostForm.Get("text"), by("the page", r))
+	text, err := s.config.Service.(service.Messenger).Say(r.Context(), id, r.PostForm.Get("text"), by(questions.ByPage, r))
 	return s.done(w, r, place(id), text, err)
 }
 
