@@ -310,6 +310,9 @@ func TestThePageHasTheKeysOfTheBoardInABrowser(t *testing.T) {
 	press(kb.Enter)
 	cards[0].showsAnswer("Sessions")
 	b.until("document.activeElement.id === '" + second + "' && document.querySelector('#told').textContent")
+	press("o")
+	b.until("document.querySelector('#told').textContent.startsWith(document.querySelector('#" + second +
+		" .folder .path').title)")
 	press("?")
 	b.check("keys")
 	press(kb.Escape)

@@ -106,11 +106,22 @@ func runSay(ctx context.Context, id, text string) error {
 // say leaves a message for a run or an agent, and gives what becomes of it, with what to type where the run does not go
 // on.
 func say(ctx context.Context, c client.Client, id, text, by string) (string, error) {
-	return sayFor(ctx, c, id, text, by, thisProgram.Next)
+	return sayFor(ctx, c, id, text, by, typed)
 }
 
-// sayFor is say where next says what to do for a run that does not go on.
-func sayFor(ctx context.Context, c client.Client, id, text, by string, next func(view.RunView) string) (string, error) {
+// nextWords say what to do for a run that does not go on, and for an agent that has ended.
+type nextWords struct {
+	goOn   func(view.RunView) string
+	follow func(agent string) string
+}
+
+// typed is what is typed on a terminal.
+var typed = nextWords{thisProgram.Next, func(agent string) string {
+	return fmt.Sprintf("for follow-up work in its conversation:\n  claude-supervise run --continue %s \"TASK\"", agent)
+}}
+
+// sayFor is say with other words for what to do.
+func sayFor(ctx context.Context, c client.Client, id, text, by string, next nextWords) (string, error) {
 	sight, agent, err := c.Reader().Snapshot(ctx, id)
 	if err != nil {
 		return "", err
@@ -121,12 +132,11 @@ func sayFor(ctx context.Context, c client.Client, id, text, by string, next func
 	}
 	switch {
 	case errors.Is(err, supervisor.ErrEnded):
-		return "", fmt.Errorf("%w; for follow-up work in its conversation:\n  claude-supervise run --continue %s \"TASK\"",
-			err, cmp.Or(agent, sight.State.Run.Root))
+		return "", fmt.Errorf("%w; %s", err, next.follow(cmp.Or(agent, sight.State.Run.Root)))
 	case err != nil:
 		return "", err
 	case !sight.Run.GoesOn():
-		becomes += "\n" + next(sight.Run)
+		becomes += "\n" + next.goOn(sight.Run)
 	}
 	return strings.TrimSpace(becomes), nil
 }

@@ -78,10 +78,10 @@ func (here) Resume(ctx context.Context, id string) (string, error) {
 
 // Say leaves a message for an agent.
 func (here) Say(ctx context.Context, agent, text, by string) (string, error) {
-	return sayWith(ctx, agent, text, by, thisProgram.Next)
+	return sayWith(ctx, agent, text, by, typed)
 }
 
-func sayWith(ctx context.Context, agent, text, by string, next func(view.RunView) string) (string, error) {
+func sayWith(ctx context.Context, agent, text, by string, next nextWords) (string, error) {
 	text, err := message("message", []string{text}, strings.NewReader(text))
 	if err != nil {
 		return "", service.Refused("%v", err)

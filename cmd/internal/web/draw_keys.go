@@ -31,6 +31,7 @@ func (d drawer) keysHelp(f frame) g.Node {
 			g.If(f.Starts, row("n", "start a run")),
 			row("/ e", "find past runs"),
 			row("c", "copy the id"),
+			row("o", "copy the path of the folder, and show it"),
 			row("?", "show this"),
 		)),
 		html.Label(html.Class("option"), html.Input(html.Type("checkbox"), html.ID("keys-on"), html.Checked()),

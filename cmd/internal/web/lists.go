@@ -91,7 +91,7 @@ func (s *Server) pageQuestion(w http.ResponseWriter, r *http.Request) error {
 	}
 	now = s.withRun(r.Context(), now, q)
 	return send(w, http.StatusOK, s.draws.oneQuestion(questionPage{
-		s.frame(now, s.draws.begins(q.Question), "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
+		s.frame(now, s.draws.begins(q.Asks()), "/live?question="+url.QueryEscape(q.ID)), s.card(now, q)}))
 }
 
 // runPage is a run with its open questions; without any Runs if there is none of this id.

@@ -16,6 +16,8 @@ var (
 	// whatAnswers, and whatResumes, are how commands say what to type then.
 	whatAnswers = text.Lazily(`\s*Answer with:\n(?:  \S+ answer \S+ VALUE\n)+Then run:\n  \S+ resume \S+`)
 	whatResumes = text.Lazily(`(?m)[;.]?\s*(?:[Tt]o continue, run|Run):\s+\S+ resume [\w-]+$`)
+	// whatFollows is how they say what to type for an agent that has ended.
+	whatFollows = text.Lazily(`; for follow-up work in its conversation:\s+\S+ run --continue \S+ "TASK"`)
 	// ids may have in brackets what they are.
 	ids = text.Lazily(`\b(?:r-[0-9A-Za-z]{8}|a-[0-9A-Za-z]{12}|q-[0-9A-Za-z]{6})\b(?: \([^()]*\))?`)
 )
@@ -44,6 +46,15 @@ func (d drawer) onPage(v view.RunView, said string) string {
 		}
 		return id
 	})
+}
+
+// endedOnPage returns why nothing was done for an agent that has ended as the page says it.
+func (d drawer) endedOnPage(said string) string {
+	instead := ""
+	if service.Can[service.Starter](d.config.Service) {
+		instead = "; for follow-up work start a run"
+	}
+	return whatFollows().ReplaceAllLiteralString(said, instead)
 }
 
 // wrong is why what was filled in in a card is no answer, with what can be filled in instead.

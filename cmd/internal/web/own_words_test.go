@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -27,6 +28,23 @@ func TestThePageSaysWhatCanBeDoneOnIt(t *testing.T) {
 		if got := s.draws.onPage(v, said); got != want {
 			t.Errorf("%q is told as\n%q, want\n%q", said, got, want)
 		}
+	}
+}
+
+func TestTheEndOfAnAgentIsToldOnThePageByWhatThePageHas(t *testing.T) {
+	s := newServer(newState(0))
+	const ended = "nothing was sent to a-7Qm2xK9fWb4T (succeeded: all is done): it has already ended"
+	const typed = "; for follow-up work in its conversation:\n  claude-supervise run --continue a-7Qm2xK9fWb4T \"TASK\""
+	s.draws.config.Service = struct {
+		service.Service
+		service.Starter
+	}{}
+	if got, want := s.draws.endedOnPage(ended+typed), ended+"; for follow-up work start a run"; got != want {
+		t.Errorf("it is told as\n%q, want\n%q", got, want)
+	}
+	s.draws.config.Service = struct{ service.Service }{}
+	if got := s.draws.endedOnPage(ended + typed); got != ended {
+		t.Errorf("where no run can be started it is told as\n%q, want\n%q", got, ended)
 	}
 }
 

@@ -74,9 +74,12 @@ func problemOf(err error) (status int, p problem) {
 // fail tells who asked what is wrong: a program as JSON, a person as a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, p := problemOf(err)
-	switch {
-	case pathOfAPI(r):
+	if pathOfAPI(r) {
 		_ = reply(w, status, p)
+		return
+	}
+	p.Error = s.draws.endedOnPage(p.Error)
+	switch {
 	case fragment(r):
 		said(w, status, p.text())
 	default:

@@ -59,6 +59,17 @@
 		if (!e) return document.querySelectorAll("#runs > .run").length === 1 ? document.querySelector("#runs > .run") : document;
 		return e.matches(".run") ? e : document.getElementById("run-" + e.dataset.run);
 	}
+	// folder has the path of the folder copied, and says it: it is on the machine that serves the page.
+	async function folder() {
+		const path = (here()?.querySelector(".folder .path") || run()?.querySelector(".folder .path"))?.title;
+		if (!path) return;
+		let copied = "";
+		try {
+			await navigator.clipboard.writeText(path);
+			copied = " is in the clipboard";
+		} catch { /* it may be forbidden */ }
+		document.dispatchEvent(new CustomEvent("told", {detail: path + copied}));
+	}
 	const keys = {
 		j: () => move(1), k: () => move(-1), g: () => to(entries()[0]), G: () => to(entries().at(-1)),
 		a: next, "<": back,
@@ -78,6 +89,7 @@
 		n: () => link("nav a[href='/start']"),
 		e: () => link("nav a[href='/runs']"),
 		"/": () => document.getElementById("find") ? document.getElementById("find").focus() : link("nav a[href='/runs']"),
+		o: folder,
 		c: () => here() && navigator.clipboard?.writeText(here().dataset.id).catch(() => {}), // it may be forbidden
 		"?": () => help.showModal(),
 	};

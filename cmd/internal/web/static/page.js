@@ -37,6 +37,8 @@
 		fades = setTimeout(() => { told.textContent = ""; }, wrong ? 30000 : 6000);
 	}
 
+	document.addEventListener("told", (e) => tell(e.detail));
+
 	// Whoever comes back to the first page is told what has happened meanwhile. That they look is said when they see the
 	// page, and when they do something there.
 	const away = document.getElementById("away");
