@@ -173,7 +173,7 @@ func inWords(n supervisor.Notification) string {
 		}
 		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, asking.Gone(view.View(n.Question)))
 	case supervisor.ParkedNow:
-		return "parked, costs nothing while it waits · " + n.Text
+		return "parked, costs nothing while it waits · " + view.Because(n.Text)
 	case supervisor.LimitedNow:
 		return limited(n)
 	case supervisor.Reported:

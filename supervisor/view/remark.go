@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
 
@@ -151,8 +152,11 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 var inReason = text.Lazily(`(resumes at|tried again at|silent since) (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))`)
 
 // Because returns the reason of a status as a person reads it: its times, which are RFC 3339 as they are stored, by
-// their own clock.
+// their own clock, and what is to be permitted as they are asked.
 func Because(reason string) string {
+	if at := strings.Index(reason, ": Allow "); at >= 0 {
+		reason = reason[:at+2] + questions.KindOf(questions.AskPermission).Asks(reason[at+2:])
+	}
 	return inReason().ReplaceAllStringFunc(reason, func(found string) string {
 		words := inReason().FindStringSubmatch(found)
 		at, err := time.Parse(time.RFC3339, words[2])

@@ -178,6 +178,9 @@ type AskerView struct {
 	Depth int    `json:"depth"` // 1: started by the main conversation
 }
 
+// Asks returns the text of a question as a person is asked.
+func (v QuestionView) Asks() string { return questions.KindOf(v.Kind).Asks(v.Question) }
+
 // View returns a question as it is shown.
 func View(q *supervisor.Question) QuestionView {
 	v := QuestionView{

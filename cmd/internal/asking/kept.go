@@ -25,16 +25,16 @@ func InJSON(k service.Kept, a service.Answer) Kept {
 
 // Said is an answer that was kept, for people.
 func Said(k service.Kept, a service.Answer) string {
-	said := fmt.Sprintf("%s\n%s answered: %s", k.Question.Question, k.Question.ID, k.Text)
+	said := fmt.Sprintf("%s\n%s answered: %s", k.Question.Asks(), k.Question.ID, k.Text)
 	switch {
 	case a.Skip:
-		said = fmt.Sprintf("%s\n%s skipped", k.Question.Question, k.Question.ID)
+		said = fmt.Sprintf("%s\n%s skipped", k.Question.Asks(), k.Question.ID)
 	case a.Decline == nil:
 		if beside := k.Question.Terms().Beside(k.Text); beside != "" {
 			said += " (" + beside + ")"
 		}
 	default:
-		said = fmt.Sprintf("%s\n%s declined: %s", k.Question.Question, k.Question.ID, k.Text)
+		said = fmt.Sprintf("%s\n%s declined: %s", k.Question.Asks(), k.Question.ID, k.Text)
 	}
 	if k.Also != "" {
 		said += "\n" + k.Also

@@ -26,7 +26,7 @@ func Placed(q view.QuestionView) terminal.Question {
 // Shown is a question as the terminal shows it.
 func Shown(q view.QuestionView) terminal.Question {
 	t := terminal.Question{
-		Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Question, Context: q.Context, Agent: AgentOf(q), Run: q.Run,
+		Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Asks(), Context: q.Context, Agent: AgentOf(q), Run: q.Run,
 		Asker: shownAsker(q.Asker), Urgent: q.Urgent,
 		Declinable: view.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand,
 		Secret: supervisor.AsksForSecret(q.Question, q.Context),

@@ -245,7 +245,7 @@ func (b *Board) questionRow(mark string, q view.QuestionView, cursor bool, width
 	}
 	columns := fmt.Sprintf(" %*s  ", ageWidth, age(since, now))
 	return mark + b.paint(look, kind) + columns +
-		b.sides(line(q.Question, 400), line(answer, 400), place, width-markWidth-1-len(columns), cursor, look == faint)
+		b.sides(line(q.Asks(), 400), line(answer, 400), place, width-markWidth-1-len(columns), cursor, look == faint)
 }
 
 // sides puts what something is called and how it stands at the left of a row, and where it is at its right: of a folder

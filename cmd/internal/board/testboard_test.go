@@ -177,7 +177,7 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 		Changes: true,
 		Program: "claude-supervise", Folder: "/src/here",
 		Question: func(q view.QuestionView) terminal.Question {
-			t := terminal.Question{Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Question, Context: q.Context,
+			t := terminal.Question{Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Asks(), Context: q.Context,
 				Agent: q.Agent, Run: q.Run, Place: q.Cwd, Urgent: q.Urgent, AskedAt: q.AskedAt, Task: q.Task, Of: 1,
 				Declinable: view.Declinable(q), Command: q.AnswerCommand}
 			if questions.KindOf(q.Kind).Hands {

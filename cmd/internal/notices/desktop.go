@@ -55,7 +55,7 @@ func (s *screen) told(ctx context.Context, q *supervisor.Question) {
 		b.Title = "Urgent: " + b.Title
 	}
 	how := " Answer: " + view.AnswerCommand(q)
-	text := q.ID + ": " + q.Text
+	text := q.ID + ": " + view.View(q).Asks()
 	for i, o := range q.Options {
 		text += fmt.Sprintf(" %d) %s", i+1, o.Label)
 	}
@@ -94,7 +94,7 @@ func (s *screen) hasButtons(ctx context.Context) bool {
 func (s *screen) parked(q *supervisor.Question) {
 	s.shown.Go(func() {
 		s.show(context.Background(), Banner{Title: "claude-supervise: parked, no process is running",
-			Body: terminal.CleanLine(q.ID+": "+q.Text, maxBody/2) + " Answer: " + view.AnswerCommand(q)})
+			Body: terminal.CleanLine(q.ID+": "+view.View(q).Asks(), maxBody/2) + " Answer: " + view.AnswerCommand(q)})
 	})
 }
 

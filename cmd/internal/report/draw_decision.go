@@ -24,7 +24,7 @@ func decisions(all []view.Decision, none string) g.Node {
 func oneDecision(d view.Decision) g.Node {
 	return html.Div(html.Class("decision"), html.ID(d.ID), markup.Lines(
 		paragraph("meta", markup.Dotted(g.Text(d.ID), g.Text(string(d.Kind)), some(d.Who), moment(d.AskedAt))),
-		paragraph("text", see(d.Question)),
+		paragraph("text", see(d.Asks())),
 		g.If(d.Context != "", folded("What was shown with it", markup.Evidence("What was shown with it", see(d.Context)))),
 		paragraph("text answer", see(outcome(d))),
 		paragraph("meta", markup.Dotted(byWhom(d), markup.Some(ran(d)), markup.Some(remark(d)))),

@@ -133,7 +133,7 @@ func decisionTable(b *strings.Builder, heading, what string, all []view.Decision
 	}
 	fmt.Fprintf(b, "| %s | Answer | By | After |\n| --- | --- | --- | --- |\n", what)
 	for _, d := range all {
-		question := d.Question
+		question := d.Asks()
 		if d.Who != "" {
 			question = d.Who + ": " + question
 		}

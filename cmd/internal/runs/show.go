@@ -229,7 +229,7 @@ func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 		}
 		s.line("Question", "%s (%s)", q.ID, q.State)
 		s.line("Of", "%s", q.Who)
-		s.line("Text", "%s", q.Question)
+		s.line("Text", "%s", q.Asks())
 		if q.Answer != nil {
 			s.line("Answer", "%s, by %s", asking.Given(q), q.AnsweredBy)
 		} else if q.State == supervisor.Open {

@@ -135,7 +135,7 @@ func (f *form) head(width, more int, now time.Time) []string {
 func (f *form) question(width int) (text, details, preview []string) {
 	if f.wide != width { // a diff can be long, and is not laid out for every key
 		f.wide, f.details = width, nil
-		f.text = f.q.rows(asks(f.q), "", width)
+		f.text = f.q.rows(f.q.Text, "", width)
 		for i, row := range f.text {
 			f.text[i] = f.styles.title.Render(row)
 		}

@@ -12,19 +12,6 @@ func heading(q Question) string {
 	return cmp.Or(questions.KindOf(q.Kind).Heading(q.Header), CleanLine(q.Header, 60), "Question")
 }
 
-// verbs are what calls of tools do with what they are about.
-var verbs = map[string]string{"Edit": "edit ", "MultiEdit": "edit ", "NotebookEdit": "edit ", "Write": "write ",
-	"Read": "read ", "Bash": "run: ", "WebFetch": "fetch "}
-
-// asks is the text of a question as a form has it: that of a permission says what would be done.
-func asks(q Question) string {
-	what, is := strings.CutPrefix(q.Text, "Allow "+q.Header+": ")
-	if verb := verbs[q.Header]; is && verb != "" && questions.KindOf(q.Kind).Ruled {
-		return "May it " + verb + what
-	}
-	return q.Text
-}
-
 // checklist cuts from the context of a delegation what its person is to think of, which a form shows with its help.
 // The last one is ours: that of an agent's text is indented.
 func checklist(q Question) (context, list string) {
