@@ -48,8 +48,8 @@ func TestAgoShowsTheLargestUnit(t *testing.T) {
 
 func TestMoneyAndTokensAreShort(t *testing.T) {
 	for usd, want := range map[float64]string{
-		0: "$0.00", 0.004: "<$0.01", 0.0099: "<$0.01", 0.01: "$0.01", 0.015: "$0.02", 0.42: "$0.42", 9.999: "$10.00", 1204: "$1,204.00",
-		-0.5: "-$0.50", math.Inf(1): "$?",
+		0: "$0.00", 0.004: "<$0.01", 0.0099: "<$0.01", 0.01: "$0.01", 0.015: "$0.02", 0.42: "$0.42",
+		9.999: "$10.00", 1204: "$1,204.00", -0.5: "-$0.50", math.Inf(1): "$?",
 	} {
 		if got := Money(usd); got != want {
 			t.Errorf("Money(%v) = %q, want %q", usd, got, want)
