@@ -111,7 +111,9 @@ func (s *Screen) back(columns, height int) string {
 }
 
 // brokenInto is into how many rows a terminal of such a width breaks one.
-func brokenInto(row string, columns int) int { return max((ansi.StringWidth(row)+columns-1)/columns, 1) }
+func brokenInto(row string, columns int) int {
+	return max((ansi.StringWidth(row)+columns-1)/columns, 1)
+}
 
 // wipe erases what is on the row of the cursor, which is its first cell, and below, but never a whole screen at once:
 // tmux would keep what stood there (its option scroll-on-clear).
