@@ -75,7 +75,8 @@ var rooms = []room{
 		"it shows what view has found, and reads nothing itself", ""},
 	{"cmd/internal/web", "supervisor supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
 		"supervisor/view cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
-	{"cmd/internal/terminal", "supervisor/questions supervisor/text/...", "it knows no runs, agents or database", ""},
+	{"cmd/internal/terminal/screentest", "", "tests read screens by it", ""},
+	{"cmd/internal/terminal", "supervisor/questions supervisor/text/... cmd/internal/terminal/screentest", "it knows no runs, agents or database", ""},
 	{"cmd/internal/notify", "supervisor/text", "it sends what it is given, and knows no runs", ""},
 	{"cmd/internal/exitcode", "supervisor supervisor/doctor supervisor/questions supervisor/view",
 		"it knows the errors of what commands call, and does nothing", ""},
@@ -90,7 +91,7 @@ var rooms = []room{
 		"cmd/internal/...",
 		"it puts files into their places", ""},
 	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions supervisor/text " +
-		"cmd/internal/terminal",
+		"cmd/internal/terminal/...",
 		"the program that shows it gives the rest", ""},
 	{"cmd/internal/asking", "supervisor/precedents supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",

@@ -3,11 +3,8 @@ package board
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,14 +13,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
-	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/cmd/internal/terminal/screentest"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
-
-var update = flag.Bool("update", false, "write the screens in testdata/screens as they are now")
 
 // What a person has on the screen, in each state and size, as an emulator of a terminal shows what was written to it.
 // After a change that is meant: go test ./cmd/internal/board -run Golden -update, and read the difference.
@@ -62,30 +57,13 @@ func TestGoldenScreens(t *testing.T) {
 				d.types(state.keys...)
 				d.ready()
 				screen := drawnBy(t, d, size[0], size[1])
-				fmt.Fprintf(&got, "-- %dx%d --\n%s", size[0], size[1], rowsOf(screen, contentOf))
+				fmt.Fprintf(&got, "-- %dx%d --\n%s", size[0], size[1], screentest.Rows(screen, screentest.Content))
 				if size[0] == 80 {
-					fmt.Fprintf(&got, "-- its looks --\n%s", rowsOf(screen, lookAt))
+					fmt.Fprintf(&got, "-- its looks --\n%s", screentest.Rows(screen, screentest.Look))
 				}
 			}
-			golden(t, filepath.Join("testdata", "screens", state.name+".txt"), got.String())
+			screentest.Golden(t, state.name, got.String())
 		})
-	}
-}
-
-// golden compares a text with a file.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s is not what is on the screen; if it is to be so, -update\n%s", file, diff)
 	}
 }
 
@@ -140,57 +118,6 @@ func drawnBy(t *testing.T, d *testBoard, columns, rows int) *vt.Emulator {
 	screen := vt.NewEmulator(columns, rows)
 	_, _ = screen.Write(all[:bytes.LastIndex(all, []byte(ansi.ResetModeMouseExtSgr))]) // before the terminal is given back
 	return screen
-}
-
-// rowsOf returns the rows of a screen, cell by cell, without the blanks at their ends; of rows that are alike one, and
-// how many more there are.
-func rowsOf(screen *vt.Emulator, of func(screen *vt.Emulator, x, y int) string) string {
-	var all []string
-	for y := range screen.Height() {
-		row := ""
-		for x := range screen.Width() {
-			row += of(screen, x, y)
-		}
-		all = append(all, strings.TrimRight(row, " "))
-	}
-	var short strings.Builder
-	for at := 0; at < len(all); {
-		next := at + 1
-		for next < len(all) && all[next] == all[at] {
-			next++
-		}
-		short.WriteString(all[at] + "\n")
-		switch more := next - at - 1; {
-		case more == 1:
-			next--
-		case more > 1:
-			fmt.Fprintf(&short, "(%d more like this)\n", more)
-		}
-		at = next
-	}
-	return short.String()
-}
-
-// contentOf is what is in a cell; the second cell of a wide character has nothing.
-func contentOf(screen *vt.Emulator, x, y int) string { return screen.CellAt(x, y).Content }
-
-// lookAt is a letter for what a cell looks like: a colour, else bold, faint or reversed.
-func lookAt(screen *vt.Emulator, x, y int) string {
-	cell := screen.CellAt(x, y)
-	colours := map[any]string{ansi.Red: "r", ansi.Green: "g", ansi.Yellow: "y", ansi.Cyan: "c"}
-	look, coloured := colours[cell.Style.Fg]
-	switch {
-	case coloured:
-	case cell.Style.Attrs&1 != 0:
-		look = "b"
-	case cell.Style.Attrs&2 != 0:
-		look = "f"
-	case cell.Style.Attrs != 0:
-		look = "x"
-	default:
-		look = " "
-	}
-	return look
 }
 
 // busy is a board with some of everything.

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -46,6 +47,9 @@ const formsPlease = "no"
 // draftsFolder names, in the environment of a test, where drafts are kept.
 const draftsFolder = "DRAFTS"
 
+// sized says, in the environment of a test, how large the terminal is, as in 80x24.
+const sized = "SIZE"
+
 // patience is how long a test waits for what has to come. It only bounds a failing test.
 const patience = 20 * time.Second
 
@@ -60,6 +64,15 @@ func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open 
 	keyboard, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s, has := env[sized]; has {
+		var size pty.Winsize
+		if _, err := fmt.Sscanf(s, "%dx%d", &size.Cols, &size.Rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := pty.Setsize(tty, &size); err != nil {
+			t.Fatal(err)
+		}
 	}
 	d := &testTerminal{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1),
 		more: make(chan struct{}, 1)}
