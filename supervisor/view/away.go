@@ -26,8 +26,8 @@ type Away struct {
 // Happened reports whether there is anything to be told.
 func (a Away) Happened() bool { return a.Answered+a.Asked+a.Done+a.Failed+a.Stopped > 0 }
 
-// Away returns what has happened since a moment. What a person has answered on a terminal of this machine or by the page
-// is not news, nor what a rule of theirs has.
+// Away returns what has happened since a moment. What a person has answered on a terminal of this machine, or by the
+// page, is not news, nor what a rule of theirs has.
 func (r Reader) Away(ctx context.Context, since time.Time) (Away, error) {
 	a := Away{Since: since}
 	err := asOne(ctx, r.Store.AsOne, func(ctx context.Context) error {
