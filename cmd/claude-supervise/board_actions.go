@@ -62,16 +62,19 @@ func (b onBoard) Start(ctx context.Context, r service.Start) (run string, made b
 
 // Say leaves a message for an agent. What is to be done for a run that does not go on is said by keys.
 func (onBoard) Say(ctx context.Context, agent, text, by string) (string, error) {
-	return sayWith(ctx, agent, text, by, nextWords{func(r view.RunView) string {
-		switch {
-		case r.EndedAt != nil || r.Packed:
-			return ""
-		case len(r.OpenQuestions) > 0:
-			return "a answers what it asks; r resumes the run then."
-		}
-		return "r resumes the run."
-	}, func(string) string { return "n starts a run for follow-up work" }})
+	return sayWith(ctx, agent, text, by, keyed)
 }
+
+// keyed is what is done by keys of the board.
+var keyed = nextWords{func(r view.RunView) string {
+	switch {
+	case r.EndedAt != nil || r.Packed:
+		return ""
+	case len(r.OpenQuestions) > 0:
+		return "a answers what it asks; r resumes the run then."
+	}
+	return "r resumes the run."
+}, func(string) string { return "n starts a run for follow-up work" }}
 
 // Retry tries again what has failed in a run.
 func (here) Retry(ctx context.Context, run string) (string, error) {

@@ -60,10 +60,11 @@ func (d drawer) endedOnPage(said string) string {
 // wrong is why what was filled in in a card is no answer, with what can be filled in instead.
 func wrong(c Card, p problem, err error) string {
 	var unread *questions.Refusal
-	why, _, typed := strings.Cut(p.text(), ": type ")
+	said := strings.TrimSuffix(p.text(), "; question "+c.ID+" stays open") // as its card shows
+	why, _, typed := strings.Cut(said, ": type ")
 	switch {
 	case !errors.As(err, &unread) || !typed:
-		return p.text()
+		return said
 	case len(c.Options) > 0 && c.Rule == "" && c.OwnWords && !c.Buttons && unread.Reason == questions.NotOffered:
 		return why + `: choose an option, or write the words between """ to send them as they are`
 	case len(c.Options) > 0:

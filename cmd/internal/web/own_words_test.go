@@ -58,9 +58,11 @@ func TestACardSaysWhatCanBeFilledIn(t *testing.T) {
 	}{
 		`9 is not one: choose an option, or write the words between """ to send them as they are`: {options,
 			&questions.Refusal{Reason: questions.NotOffered, Message: "9 is not one: type 1 for a"}},
-		"9 is not one: choose an option":      {buttons, &questions.Refusal{Reason: questions.NotOffered, Message: "9 is not one: type 1 for a"}},
-		"x is no number: write a number":      {Card{Rule: "a number"}, &questions.Refusal{Message: "x is no number: type a number"}},
-		"nothing was typed: write an answer":  {Card{}, &questions.Refusal{Message: "nothing was typed: type the answer"}},
+		"9 is not one: choose an option":     {buttons, &questions.Refusal{Reason: questions.NotOffered, Message: "9 is not one: type 1 for a"}},
+		"x is no number: write a number":     {Card{Rule: "a number"}, &questions.Refusal{Message: "x is no number: type a number"}},
+		"nothing was typed: write an answer": {Card{}, &questions.Refusal{Message: "nothing was typed: type the answer"}},
+		"the rule Bash(ls) does not permit what is asked": {Card{ID: "q-123456"},
+			errors.New("the rule Bash(ls) does not permit what is asked; question q-123456 stays open")},
 		"it has ended: type claude-supervise": {Card{}, errors.New("it has ended: type claude-supervise")},
 	} {
 		if got := wrong(c.Card, problem{Error: c.Error()}, c.error); got != want {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/view"
 )
 
 func TestDoctorEndsWithHowToBeginOrTheOneThingToDo(t *testing.T) {
@@ -20,6 +21,21 @@ func TestDoctorEndsWithHowToBeginOrTheOneThingToDo(t *testing.T) {
 		if got := toDo(found); got != strings.TrimRight(want, "\x00") {
 			t.Errorf("it ends with %q, want %q", got, want)
 		}
+	}
+}
+
+func TestAMessageOnTheBoardIsFollowedByKeysAndNotByCommands(t *testing.T) {
+	parked, asks := view.RunView{ID: "r-one"}, view.RunView{ID: "r-one", OpenQuestions: []string{"q-1"}}
+	for want, r := range map[string]view.RunView{"r resumes the run.": parked, "a answers what it asks; r resumes the run then.": asks} {
+		if got := keyed.goOn(r); got != want {
+			t.Errorf("of %+v it says %q, want %q", r, got, want)
+		}
+	}
+	if got := keyed.follow("a-one"); got != "n starts a run for follow-up work" {
+		t.Errorf("of an agent that has ended it says %q", got)
+	}
+	if got, want := typed.follow("a-one"), "for follow-up work in its conversation:\n  claude-supervise run --continue a-one \"TASK\""; got != want {
+		t.Errorf("on a terminal it says %q, want %q", got, want)
 	}
 }
 
