@@ -191,8 +191,7 @@ func (s *Store) append(ctx context.Context, run string, e Event) error {
 }
 
 func duplicate(run string, err error) error {
-	var e *sqlite.Error
-	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+	if e, is := errors.AsType[*sqlite.Error](err); is && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
 		return fmt.Errorf("run %s: %w: %w", run, ErrDuplicateID, err)
 	}
 	return err

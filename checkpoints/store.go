@@ -142,8 +142,7 @@ func (s *Store) readKnown(ctx context.Context, doing, id string, work func(ctx c
 // full disk) have rolled back already: what ROLLBACK says of that is of no use.
 func (s *Store) rollback(ctx context.Context, doing string, err error) error {
 	_ = s.exec(ctx, `ROLLBACK`)
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if _, is := errors.AsType[*sqlite.Error](err); is {
 		return s.failed(doing, err)
 	}
 	return err

@@ -72,8 +72,7 @@ func ReadIn(folder *os.File, name string, most int64) (text []byte, info fs.File
 
 // Bare takes the path out of an error that is told with one.
 func Bare(err error) error {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, is := errors.AsType[*fs.PathError](err); is {
 		return of.Err
 	}
 	return err

@@ -119,8 +119,7 @@ func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 	supervisor.At(c.At, supervisor.BeforeNote+kind)
 	n, err := leave(ctx, supervisor.InboxEntry{Question: question, Value: a.Text, Skip: a.Skip, Decline: a.Decline,
 		AllLike: a.AllLike, By: a.By, At: time.Now().UTC()})
-	var taken *checkpoints.TakenError
-	if errors.As(err, &taken) {
+	if _, is := errors.AsType[*checkpoints.TakenError](err); is {
 		c.ringFor(ctx, question) // whoever was first may have died before ringing
 	}
 	if err != nil {

@@ -104,8 +104,7 @@ func (w *gitWork) unbundleOne(ctx context.Context, b bundle, env []string, limit
 	}
 	_, err = git.RunGit(ctx, w.Top, filepath.Dir(w.Dir), env, f, "index-pack", "--stdin", "--fix-thin", "--strict",
 		fmt.Sprintf("--max-input-size=%d", limit))
-	var failed *git.GitError
-	if errors.As(err, &failed) {
+	if _, is := errors.AsType[*git.GitError](err); is {
 		return notPack("its bundle: %v", err)
 	}
 	return err

@@ -83,8 +83,7 @@ func checkPath(path string, at Place) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse(Invalid, "there is no %s: type a path that exists (relative to %s)", Show(path), text.CleanLine(dir, 0))
 	}
-	var cause *fs.PathError
-	if errors.As(err, &cause) {
+	if cause, is := errors.AsType[*fs.PathError](err); is {
 		err = cause.Err
 	}
 	return refuse(Invalid, "%s cannot be read (%v): type a path that exists", Show(path), err)
