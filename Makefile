@@ -62,10 +62,13 @@ NEWER := $(NEWER)|TestACommandIsAskedAboutInEach|TestARuleGivenElsewhere|TestNoR
 NEWER := $(NEWER)|TestNoMessageAttaches|TestAnAdministrators
 ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
 ATTACKED := $(ATTACKS)|$(NEWER)|TestNoShellRuns
+# The last release that drops an open call, the first that is continued at one, the pinned one, and what each plays.
+PLACES ?= 2.1.260 2.1.270 2.1.332 latest
+PLACED := TestAnAnswerAfterAPark|TestResultsAreRead|TestEveryScenarioComesOutTheSame/(ask-user-question|tool-ask)/.*/real
 # What make test leaves out: CI has WITHOUT=attacks, for make attacks plays more of each.
 WITHOUT ?=
 
-.PHONY: help build test matrices attacks releases lint race kills simulation races page torture trees hybrid wait long \
+.PHONY: help build test matrices attacks releases places lint race kills simulation races page torture trees hybrid wait long \
 	pool bench scale microbench fuzz nightly manual release clean sizes
 .PHONY: release-check page-scale fleet fleet-build fleet-unit fleet-histories fleet-ledger
 .PHONY: fleet-parked fleet-costs fleet-upgrade
@@ -155,6 +158,13 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 		echo "Claude Code $$release"; \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 		$(GO) test -count 1 -timeout 1h -run '$(ON_EACH)' ./e2e ./e2e/claude; \
+	done
+
+places: ## questions that are parked and answered, on each of PLACES of the real CLI (10 min)
+	for release in $(PLACES); do \
+		echo "Claude Code $$release"; \
+		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+		$(GO) test -count 1 -v -timeout 1h -run '$(PLACED)' ./e2e; \
 	done
 
 lint: ## golangci-lint in its pinned release, go vet within; for macOS all is vetted, and the programs linked (1 min)

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
+	procs "claude-supervise/procs/claude"
 )
 
 // placed is a scenario whose agent asks by both tools, the second time beside a command, and works on.
@@ -97,10 +99,22 @@ func (b *bodies) plays(w *world, hold string) (requests int) {
 	return len(b.all)
 }
 
+// placing returns what the release under test can. One that cannot answer in place is skipped: it restates, which every
+// scenario that is parked proves.
+func placing(t *testing.T) procs.Release {
+	t.Helper()
+	r := procs.ReleaseOf(procs.InstalledRelease(claude.Program(t)))
+	if !r.AnswersInPlace {
+		t.Skip("this release drops an open call when it resumes")
+	}
+	return r
+}
+
 // An agent that was parked reads what one reads whose process waited: its own call with the answer as its result, after
 // the same bytes. Nothing is said twice, and what it had done stays done once.
 func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 	t.Parallel()
+	release := placing(t)
 	var requests [2]bodies
 	worlds := [2]*world{newWorld(t), newWorld(t)}
 	for i, hold := range []string{"forever", "0"} {
@@ -112,7 +126,11 @@ func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 		held, inPlace := requests[0].plain(t, worlds[0], n), requests[1].plain(t, worlds[1], n)
 		t.Logf("request %d: %d bytes held, %d in place, of which the first %d are the same", n, len(held), len(inPlace),
 			samePrefix(held, inPlace))
-		if held != inPlace {
+		if held != inPlace && !release.Measured { // 2.1.270 repeats a reminder of its own behind the result
+			if at := strings.Index(held, "with these answers in mind."); samePrefix(held, inPlace) < at {
+				t.Errorf("request %d differs before the result", n)
+			}
+		} else if held != inPlace {
 			at := max(0, samePrefix(held, inPlace)-200)
 			t.Errorf("request %d differs:\n%.600s\n---\n%.600s", n, held[at:], inPlace[at:])
 		}
@@ -137,6 +155,7 @@ func samePrefix(a, b string) (n int) {
 // model has said nothing after them; after that it is told to go on, and what it had done is not undone.
 func TestResultsAreReadOnceWheneverTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
+	placing(t)
 	var seen bodies
 	w := newWorld(t)
 	s := load(t, w.scenario(placed+"  - when: \"## GO ON\"\n    replies:\n"+
