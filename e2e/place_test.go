@@ -105,7 +105,7 @@ func placing(t *testing.T) procs.Release {
 	t.Helper()
 	r := procs.ReleaseOf(procs.InstalledRelease(claude.Program(t)))
 	if !r.AnswersInPlace {
-		t.Skip("this release drops an open call when it resumes")
+		t.Skip("this release drops an open call when it resumes") // in CI, too
 	}
 	return r
 }
