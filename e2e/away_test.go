@@ -46,5 +46,5 @@ func TestWhoLooksAgainIsToldOnceWhatHasHappened(t *testing.T) {
 	w.must("answer", "JWT")
 	w.must("wait", run)
 	p.keys("clear; claude-supervise ps", "Enter")
-	p.sees(`^since .*\d\d:\d\d: 1 answered, 1 done \(\$0\.01\)\nNo run is active`)
+	p.sees(`^since .*\d\d:\d\d: 1 answered, 1 done \(<\$0\.01\)\nNo run is active`)
 }
