@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"claude-supervise/e2e/usage"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/view"
 )
 
@@ -44,7 +44,7 @@ func (w *world) pooled(tasks int) []string {
 }
 
 // done checks that each of so many tasks has succeeded, once, and gives their agents.
-func (w *world) done(run string, tasks int) []supervisor.Row {
+func (w *world) done(run string, tasks int) []notice.Row {
 	w.t.Helper()
 	var d view.Details
 	noError(w.t, json.Unmarshal([]byte(w.must("show", run, "--json")), &d))

@@ -6,38 +6,8 @@ import (
 	"claude-supervise/procs"
 )
 
-// Abilities returns what the agents of a run can do. Only this knows which agent they are: all that is decided by that
-// is decided by an ability.
-func (c Config) Abilities() procs.Abilities {
-	if len(c.Exec) > 0 {
-		return procs.OfCommand
-	}
-	return procs.OfClaude
-}
-
 // Abilities returns what the agents can do.
 func (s State) Abilities() procs.Abilities { return s.Config.Abilities() }
-
-// HandedOn is how messages call the flags of a person's own that are handed on to the agent.
-const HandedOn = "what follows --"
-
-// Understands reports whether the agents of a run understand what a flag of run or resume asks of them, or HandedOn.
-func (c Config) Understands(flag string) bool {
-	can := c.Abilities()
-	switch flag {
-	case "--demo":
-		return can.PlaysDemos
-	case "--model", HandedOn:
-		return can.TakesFlags
-	case "--allow", "--permissions":
-		return can.AsksPermission
-	case "--max-cost-usd", "--max-tokens", "--max-turns":
-		return can.ReportsUsage
-	case "--claude":
-		return can.Flag == flag
-	}
-	return true
-}
 
 // Serves reports whether our tools are at the agents' hands.
 func (s State) Serves() bool { return s.Abilities().ServesTools && !s.Config.Toolless }

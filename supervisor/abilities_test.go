@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
 )
 
 // tellsAgents are the files that may look whether a command is run: the one that tells agents apart, and those that put
@@ -68,8 +69,9 @@ func TestEachAbilityIsAskedAndNoneAsksWhichAgentItIs(t *testing.T) {
 }
 
 func TestAgentsUnderstandTheFlagsThatTheyHaveTheAbilityFor(t *testing.T) {
-	claude, command := Config{}, Config{Exec: []string{"/bin/agent"}}
-	for _, flag := range []string{"--demo", "--claude", "--model", HandedOn, "--allow", "--permissions", "--max-cost-usd",
+	claude, command := conf.Config{}, conf.Config{Exec: []string{"/bin/agent"}}
+	for _, flag := range []string{"--demo", "--claude", "--model", conf.HandedOn, "--allow", "--permissions",
+		"--max-cost-usd",
 		"--max-tokens", "--max-turns"} {
 		if !claude.Understands(flag) || command.Understands(flag) {
 			t.Errorf("%s: claude %v, a command %v", flag, claude.Understands(flag), command.Understands(flag))
@@ -84,13 +86,13 @@ func TestAgentsUnderstandTheFlagsThatTheyHaveTheAbilityFor(t *testing.T) {
 
 func TestAnAgentStaysWhichItIsWhateverProgramItIsGiven(t *testing.T) {
 	s := asksByCommand(t)
-	s.Do(Opened{PID: 2, Policy: Ask, Exec: []string{"/bin/other"}})
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Exec: []string{"/bin/other"}})
 	if exec := s.State.Config.Exec; !slices.Equal(exec, []string{"/bin/other"}) {
 		t.Errorf("the command is %q", exec)
 	}
 	s = &Story{T: t}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database"})
-	s.Do(Opened{PID: 1, Policy: Ask, Exec: []string{"/bin/other"}})
+	s.Do(Opened{PID: 1, Policy: conf.Ask, Exec: []string{"/bin/other"}})
 	if exec := s.State.Config.Exec; len(exec) > 0 {
 		t.Errorf("claude became the command %q", exec)
 	}

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -52,7 +53,7 @@ func TestAnAnswerThatComesAfterTheHooksIsToldAndNotUsed(t *testing.T) {
 				before, events := s.State, len(s.Events)
 				step(s)
 				for _, e := range s.Events[events:] {
-					told = told || slices.ContainsFunc(Notifications(before, s.State, e), func(n Notification) bool {
+					told = told || slices.ContainsFunc(Notifications(before, s.State, e), func(n notice.Notification) bool {
 						return n.Trouble && strings.Contains(n.Text, "what was answered here is not used")
 					})
 				}

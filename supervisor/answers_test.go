@@ -8,6 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
@@ -82,7 +84,7 @@ func TestAnAnswerHasTheFormOfItsQuestion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
+			s := Begin(t, func(cfg *conf.Config) { cfg.Hold = conf.Forever })
 			ids := []string{"q-1", "q-2"}[:len(c.answers)]
 			s.Do(SignalRead{Agent: Root, Launch: 1,
 				Named: Named{Signal: c.signal, Kept: withoutHand(c.kept), Naming: Naming{IDs: ids}}})
@@ -114,7 +116,7 @@ func withoutHand(k *checkpoints.Kept) *checkpoints.Kept {
 }
 
 func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Paused,
 			Questions: []signals.Question{{ID: "Q1", Text: "Which?"}}},
@@ -135,10 +137,10 @@ func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *
 // execAgent is a run of a command in claude's place, at its first launch.
 func execAgent(t *testing.T) *Story {
 	s := &Story{T: t}
-	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: Config{
-		Exec: []string{"/bin/agent", "{}"}, Hold: DefaultHold, MaxHeld: -1, Retries: 2,
+	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: conf.Config{
+		Exec: []string{"/bin/agent", "{}"}, Hold: conf.DefaultHold, MaxHeld: -1, Retries: 2,
 	}})
-	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.Do(Started{Agent: Root, Launch: 1, PID: 101, StartTicks: 1})
 	t.Cleanup(s.folds)
 	return s
@@ -176,18 +178,18 @@ func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
 		want checkpoints.Status
 		code int
 	}{
-		"exit 0 without a report": {func(s *Story) { s.commandEnds(1) }, checkpoints.Unreported, ExitUnreported},
+		"exit 0 without a report": {func(s *Story) { s.commandEnds(1) }, checkpoints.Unreported, exit.Unreported},
 		"exit 3": {func(s *Story) { s.commandEnds(1, "exit 3: no such model") }, checkpoints.Failed,
-			ExitFailed},
+			exit.Failed},
 		"exit 3 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1, "exit 3") }, checkpoints.Failed,
-			ExitFailed},
+			exit.Failed},
 		"exit 0 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1); s.Do(Checked{Agent: Root}) },
-			checkpoints.Succeeded, ExitSuccess},
+			checkpoints.Succeeded, exit.Success},
 		"a deliverable is missing": {func(s *Story) {
 			s.Do(report)
 			s.commandEnds(1)
 			s.Do(Checked{Agent: Root, Missing: []string{"a.md"}})
-		}, checkpoints.Partial, ExitPartial},
+		}, checkpoints.Partial, exit.Partial},
 		"exit 3 with a question": {func(s *Story) {
 			s.Do(s.clarification("q-1", "Which?"))
 			s.commandEnds(1,
@@ -404,7 +406,7 @@ func TestAnAnswerThatNobodyIsKnownToHaveTakenIsLookedForAndSaid(t *testing.T) {
 func killed(s *Story) { s.dies(procs.Failure{Kind: procs.Crashed}) }
 
 func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.polled()
 	s.turnEnds()
 	s.is(checkpoints.Waiting)

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/storetest"
 	"claude-supervise/supervisor/view"
 )
@@ -22,7 +23,7 @@ type attended struct {
 	looks view.Attending
 }
 
-func attend(t *testing.T, change func(*supervisor.Config)) *attended {
+func attend(t *testing.T, change func(*conf.Config)) *attended {
 	t.Helper()
 	store, err := checkpoints.Open(storetest.TestDirs(t))
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *attended) becomes(want string) {
 }
 
 func TestWhoAttendsSeesWhatHappensInItsOrder(t *testing.T) {
-	a := attend(t, func(c *supervisor.Config) { c.Hold = 0 })
+	a := attend(t, func(c *conf.Config) { c.Hold = 0 })
 	a.sees() // how it stands is no news
 	a.Asks("q-1", "Which?")
 	a.sees("question q-1")
@@ -141,7 +142,7 @@ func TestAMessageIsToldOfWhenItIsLeftAndWhenItIsRead(t *testing.T) {
 }
 
 func TestWhatBecomesOfAMessageIsSaidBeforehand(t *testing.T) {
-	a := attend(t, func(c *supervisor.Config) { c.Hold = 0 })
+	a := attend(t, func(c *conf.Config) { c.Hold = 0 })
 	a.becomes("The agent reads it when its turn has ended.") // of a release that is not known
 	a.Do(supervisor.TurnBegun{Agent: supervisor.Root, Launch: 1, Version: "2.1.329"})
 	a.becomes("The agent reads it in the turn that is under way.")

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/listen"
 )
 
 // Alive lists what of the agent's own lives on outside its turns.
@@ -77,4 +79,48 @@ var background = concern{name: "background", live: func(d *transition, of subjec
 func idle(a *Agent, l *Launch) bool {
 	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
 		l.Phase != checkpoints.LaunchTurnDue)
+}
+
+// CheckBusyElsewhere reports whether something else of a child is at work while a question waits in a call, and whether
+// that is news.
+func CheckBusyElsewhere(s State, c *listen.Listener) (b BusyElsewhere, changed bool) {
+	l := s.Live(c.Agent)
+	if l == nil || l.N != c.Launch || c.Talk.Idle() && !l.BusyElsewhere {
+		return b, false
+	}
+	waiting, background := map[string]bool{}, false
+	for _, q := range s.Open(c.Agent) {
+		if call := s.HeldCall(q); call != nil {
+			waiting[call.ToolUse] = true
+		}
+	}
+	for _, q := range s.Open(c.Agent) {
+		if call := s.HeldCall(q); call != nil && call.From != nil {
+			line := call.From.Line()
+			background = background || c.Talk.CallsBesides(line[len(line)-1].ToolUse, waiting)
+		}
+	}
+	atWork := background || len(waiting) > 0 && l.Phase.InTurn() && c.Talk.AtWorkBesides(waiting)
+	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
+}
+
+// Tasks returns what a process says of its background work as it is recorded.
+func Tasks(said []procs.Task) []checkpoints.Task {
+	var kept []checkpoints.Task
+	for _, t := range said {
+		kept = append(kept, checkpoints.Task(t))
+	}
+	return kept
+}
+
+// AtWorkBeside reports whether something else of a child's main conversation is at work beside a call of it that is
+// about to wait for a person. Tools of ours are called one after the other: beside them nothing is.
+func AtWorkBeside(s State, c *listen.Listener, toolUse string) bool {
+	waiting := map[string]bool{toolUse: true}
+	for _, q := range s.Open(c.Agent) {
+		if call := s.HeldCall(q); call != nil {
+			waiting[call.ToolUse] = true
+		}
+	}
+	return c.Talk.Main(toolUse) && c.Talk.AtWorkBesides(waiting)
 }

@@ -9,6 +9,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
@@ -47,7 +50,7 @@ var noKey = blocked("stop_reason", "blocker", "blocker_type", "missing_info", "d
 
 func labels(s signals.Signal) []string {
 	var all []string
-	for _, o := range blockerQuestion(s).Options {
+	for _, o := range ask.Stop(s).Options {
 		all = append(all, o.Label)
 	}
 	return all
@@ -147,9 +150,9 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 		"a command that cannot be it": {stop: noKey, answer: "run: \x1b[2J", want: []string{"Resolution: run:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := NewQuestion(questions.AskBlocker, blockerQuestion(c.stop))
+			q := ask.Question(questions.AskBlocker, ask.Stop(c.stop))
 			q.Answer, q.Gone, q.Child = c.answer, c.gone, "a-child0000001"
-			text := prompts.StopAnswered(q, c.stop, nil, SnapshotPaths(c.stop))
+			text := prompts.StopAnswered(q, c.stop, nil, ask.SnapshotPaths(c.stop))
 			for _, want := range c.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in:\n%s", want, text)
@@ -198,9 +201,9 @@ func TestWhatIsSaidAtOnceIsNotAskedFor(t *testing.T) {
 }
 
 func TestWhereQuestionsAreRefusedAProposalIsNotAskedAbout(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.OnQuestion = Fail })
+	s := Begin(t, func(c *conf.Config) { c.OnQuestion = conf.Fail })
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: tooMuch,
-		Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{Key: "stop", Value: "reduce"}}}}})
+		Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{Key: "stop", Value: "reduce"}}}}})
 	s.turnEnds()
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	if text := s.Delivers(1).Text; !strings.Contains(text, "Reduce the scope.") {
@@ -209,7 +212,7 @@ func TestWhereQuestionsAreRefusedAProposalIsNotAskedAbout(t *testing.T) {
 }
 
 func TestASnapshotsFilesAreFoundAnywhereInItsLines(t *testing.T) {
-	got := SnapshotPaths(blocked("state_snapshot",
+	got := ask.SnapshotPaths(blocked("state_snapshot",
 		"Files analyzed: 47/120 and 3.5%\nReports: AUTH.md, docs/SQL.md (see `out/a.json`).\nDirectory: /work/src"))
 	if diff := cmp.Diff([]string{"AUTH.md", "docs/SQL.md", "out/a.json", "/work/src"}, got); diff != "" {
 		t.Error(diff)
@@ -236,7 +239,7 @@ func TestTheAnswerToAStopIsSaidOnceItsSnapshotWasLookedFor(t *testing.T) {
 }
 
 func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
@@ -251,7 +254,7 @@ func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
 }
 
 func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	if q := s.State.Questions["q-2"]; q.Kind != questions.AskCommand || q.Context != "npm install" ||
@@ -272,7 +275,7 @@ func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
 }
 
 func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.Answers("q-2", questions.LeaveIt)
@@ -283,7 +286,7 @@ func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
 }
 
 func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.plans("end " + Root) // it is parked, and hears nothing before its next launch
@@ -296,11 +299,11 @@ func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
 }
 
 func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.Answers("q-2", questions.RunIt)
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	if q := s.State.Questions["q-2"]; q.Ran.Epoch == s.State.Run.Epoch {
 		t.Fatal("the command counts as one of the new supervisor's")
 	}
@@ -313,7 +316,7 @@ func TestAGivenUpStopFailsTheAgent(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	s.exits(ExitFailed)
+	s.exits(exit.Failed)
 }
 
 func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
@@ -328,5 +331,15 @@ func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
 	s.Do(TurnBegun{Agent: Root, Launch: 1})
 	if s.try(complete) {
 		t.Error("it is asked again and again")
+	}
+}
+
+// The document's own snapshot of a limit counts files by their kinds.
+func TestAKindOfFilesIsNoFileOfASnapshot(t *testing.T) {
+	got := ask.SnapshotPaths(blocked("state_snapshot",
+		"✓ Identified file types (47% .ts, 23% .md, 30% other)\n"+
+			"✓ Created analysis strategy (see ANALYSIS_PLAN.md), .env"))
+	if diff := cmp.Diff([]string{"ANALYSIS_PLAN.md", ".env"}, got); diff != "" {
+		t.Error(diff)
 	}
 }

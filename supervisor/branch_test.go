@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 )
 
 // lineage returns a subagent that one started which another started: the lowest of three levels below the main
@@ -33,7 +34,7 @@ func inOrder(t *testing.T, text string, wants ...string) {
 
 // asked begins a story in which subagents have asked, and their process has gone.
 func asked(t *testing.T, version string, asked ...*checkpoints.Subagent) *Story {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
 	s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 	found := map[string]checkpoints.Subagent{}
@@ -123,7 +124,7 @@ func TestWhoWaitsForASubagentThatAsksDoesNotKeepItsProcessHeld(t *testing.T) {
 		"another one is at work": {[]checkpoints.Task{{ID: "sub9", Name: "subagent: else", Subagent: true}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(c *Config) { c.Hold = 0 })
+			s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 			s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: c.background})
 			s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, lineage(), "q-1")
 			if c.parks {

@@ -8,6 +8,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -37,7 +40,7 @@ func (s State) ComputeUsage() map[string]*usage {
 	}
 	for id, a := range s.Agents {
 		if a.Budget != nil {
-			books[id] = &usage{Used: Budget{Time: a.Worked}}
+			books[id] = &usage{Used: conf.Budget{Time: a.Worked}}
 		}
 	}
 	for _, a := range s.AllAgents() { // in their order: sums of fractions depend on it
@@ -58,8 +61,8 @@ func (s State) ComputeUsage() map[string]*usage {
 }
 
 // used is what an agent itself has used, the turn under way included: cost reserved, which only a result tells.
-func (s State) used(a *Agent) Budget {
-	used := Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
+func (s State) used(a *Agent) conf.Budget {
+	used := conf.Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
 	if l := s.Live(a.ID); l != nil && l.Used != nil {
 		used.Tokens += l.Used.InputTokens + l.Used.OutputTokens
 		used.Turns += l.Used.Turns
@@ -191,7 +194,7 @@ func (s State) scopeInWords(scope *Agent) string {
 	if scope.ID == s.Run.Root {
 		return "the run"
 	}
-	return Title(scope)
+	return label.Title(scope)
 }
 
 // atWork reports whether an agent or any below it has a process that does not merely wait.
@@ -299,4 +302,14 @@ func (s State) EndAwaited(agent string) bool {
 		}
 	}
 	return false
+}
+
+// ReadUsage reads what a request has used.
+func ReadUsage(c *listen.Listener, m procs.Usage) Spent {
+	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
+		OutputTokens: m.OutputTokens}
+	if m.Parent == "" {
+		b.Turns = 1
+	}
+	return b
 }

@@ -7,6 +7,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -24,9 +28,9 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 	var b strings.Builder
 	for _, a := range s.AllAgents() {
 		if a.Exceeds == scope.ID && a.Status == checkpoints.OverBudget {
-			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
+			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", label.Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
 		}
-		if b.Len() > MaxText {
+		if b.Len() > ask.MaxText {
 			b.WriteString("and more\n")
 			break
 		}
@@ -48,17 +52,17 @@ func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Q
 }
 
 // planBudgets plans what budgets need: their clocks, and the questions of those that are used up.
-func (s State) planBudgets() []Effect {
+func (s State) planBudgets() []effect.Effect {
 	if !s.Bounded() {
 		return nil
 	}
-	var plan []Effect
+	var plan []effect.Effect
 	for _, a := range s.sortedScopes() {
 		if a.Status.Ended() {
 			continue
 		}
 		if a.Budget.Time > a.Worked && s.atWork(a.ID) {
-			plan = append(plan, Effect{Do: DoClock, Key: "clock " + a.ID, Agent: a.ID})
+			plan = append(plan, effect.Effect{Do: effect.Clock, Key: "clock " + a.ID, Agent: a.ID})
 		}
 	}
 	asked := map[string]bool{}
@@ -69,7 +73,7 @@ func (s State) planBudgets() []Effect {
 		asked[a.Exceeds] = true
 		before := s.FindQuestionsOf(a.Exceeds, OfBudget)
 		if !slices.ContainsFunc(before, IsOpen) {
-			plan = append(plan, Effect{Do: DoAskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)),
+			plan = append(plan, effect.Effect{Do: effect.AskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)),
 				Agent: a.Exceeds})
 		}
 	}
@@ -113,7 +117,7 @@ func (d *transition) decideBudgets(id string) {
 		switch word, words := questions.BudgetAnswer(q.Answer); word {
 		case questions.Raise:
 			n, _ := questions.Raised(*q.Exceeded, words) // it was checked
-			scope.Budget = bounding(questions.WithBound(*scope.Budget, q.Exceeded.What, n))
+			scope.Budget = conf.Bounding(questions.WithBound(*scope.Budget, q.Exceeded.What, n))
 		case questions.Finish:
 			d.finishUp(scope, q.AnsweredBy)
 		case questions.StopIt:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
@@ -48,7 +49,8 @@ func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, le
 
 // mayGrow reports whether the run may come to have agents at work beside one.
 func (d *transition) mayGrow(a *Agent) bool {
-	if d.Config.Delegate.At(a.Depth+1) != DenyDelegations && (d.Config.MaxDepth == 0 || a.Depth < d.Config.MaxDepth) &&
+	if d.Config.Delegate.At(a.Depth+1) != conf.DenyDelegations && (d.Config.MaxDepth == 0 ||
+		a.Depth < d.Config.MaxDepth) &&
 		(d.Config.MaxAgents == 0 || len(d.Agents) < d.Config.MaxAgents) {
 		return true
 	}
@@ -86,7 +88,7 @@ func (d *transition) turnsLeft(a *Agent) int {
 	}
 	for scope := a; scope != nil; scope = d.Agents[scope.Parent] {
 		if scope.Budget != nil && scope.Budget.Turns > 0 {
-			left = LowerBound(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
+			left = conf.LowerBound(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
 		}
 	}
 	return left

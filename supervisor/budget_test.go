@@ -8,19 +8,22 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
 // withBudget begins a story under a budget. Nothing is delegated, so that the root has all of it.
-func withBudget(t *testing.T, b Budget) *Story {
-	return Begin(t, func(c *Config) { c.Budget, c.Delegate = b, Delegates{DenyDelegations} })
+func withBudget(t *testing.T, b conf.Budget) *Story {
+	return Begin(t, func(c *conf.Config) { c.Budget, c.Delegate = b, conf.Delegates{conf.DenyDelegations} })
 }
 
 // asksBudget names the question of a budget, under an id.
 func (s *Story) asksBudget(scope, id string) *Question {
 	s.T.Helper()
 	s.plans("budget " + scope)
-	s.Do(BudgetAsked{Agent: scope, Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}}})
+	s.Do(BudgetAsked{Agent: scope, Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}}})
 	s.plansNot("budget")
 	return s.State.Questions[id]
 }
@@ -45,7 +48,7 @@ func (s *Story) relaunches(n int) string {
 func (s *Story) share(n int) float64 { return s.State.Launches[Root][n-1].ShareUSD }
 
 func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 2})
+	s := withBudget(t, conf.Budget{CostUSD: 2})
 	if got := s.share(1); got != 2 {
 		t.Fatalf("its first process may cost %v", got)
 	}
@@ -71,7 +74,7 @@ func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
 }
 
 func TestABudgetOfWhichTooLittleIsLeftSaysSo(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 0.008})
+	s := withBudget(t, conf.Budget{CostUSD: 0.008})
 	s.Do(TurnEnded{Agent: Root, Launch: 1, CostUSD: 0.0079, Failure: procs.Failure{Kind: procs.CutShort, Passing: true}})
 	s.Ends()
 	s.Rests(true)
@@ -85,7 +88,8 @@ func TestABudgetOfWhichTooLittleIsLeftSaysSo(t *testing.T) {
 }
 
 func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Budget = Budget{CostUSD: 2} }) // it might delegate, so something is left for others
+	// It might delegate, so something is left for others.
+	s := Begin(t, func(c *conf.Config) { c.Budget = conf.Budget{CostUSD: 2} })
 	if got := s.share(1); got != 1.5 {
 		t.Fatalf("its first process may cost %v", got)
 	}
@@ -104,23 +108,23 @@ func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) 
 }
 
 func TestATurnThatEndsForAnotherReasonThanOurBoundFails(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 2})
+	s := withBudget(t, conf.Budget{CostUSD: 2})
 	s.spentShare(1, 0.5) // by a --max-budget-usd of the person's own
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	s.exits(ExitBudget)
+	s.exits(exit.Budget)
 }
 
 func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 	for name, c := range map[string]struct {
-		budget Budget
+		budget conf.Budget
 		spent  Spent
 		reason string
 	}{
-		"tokens": {Budget{Tokens: 1000}, Spent{InputTokens: 900, OutputTokens: 100},
+		"tokens": {conf.Budget{Tokens: 1000}, Spent{InputTokens: 900, OutputTokens: 100},
 			"the token budget of the run is used up: 1050 of 1000"},
-		"turns": {Budget{Turns: 1}, Spent{Turns: 2}, "the turn budget of the run is used up: 2 of 1"},
+		"turns": {conf.Budget{Turns: 1}, Spent{Turns: 2}, "the turn budget of the run is used up: 2 of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withBudget(t, c.budget)
@@ -149,7 +153,7 @@ func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 }
 
 func TestWorkThatIsDoneWithTheLastOfItsBudgetSucceeds(t *testing.T) {
-	s := withBudget(t, Budget{Tokens: 1000})
+	s := withBudget(t, conf.Budget{Tokens: 1000})
 	s.reports("success", "")
 	s.Do(Spent{Agent: Root, Launch: 1, InputTokens: 1200})
 	s.turnEnds()
@@ -160,7 +164,7 @@ func TestWorkThatIsDoneWithTheLastOfItsBudgetSucceeds(t *testing.T) {
 }
 
 func TestWhoWaitsForAPersonIsNotCut(t *testing.T) {
-	s := withBudget(t, Budget{Time: time.Hour})
+	s := withBudget(t, conf.Budget{Time: time.Hour})
 	s.plans("clock " + Root)
 	s.Asks("q-1", "Which database?")
 	s.plansNot("clock")
@@ -180,7 +184,7 @@ func TestWhoWaitsForAPersonIsNotCut(t *testing.T) {
 }
 
 func TestToldToFinishAnAgentHasAFewRequestsAndNoMore(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 1})
+	s := withBudget(t, conf.Budget{CostUSD: 1})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
@@ -198,7 +202,7 @@ func TestToldToFinishAnAgentHasAFewRequestsAndNoMore(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	s.exits(ExitBudget)
+	s.exits(exit.Budget)
 }
 
 // What it has reported was shown: its end says so, and that the limit came after.
@@ -213,7 +217,7 @@ func TestALimitAfterAReportIsToldAsBoth(t *testing.T) {
 		s.Ends()
 		s.Rests(true)
 		s.is(checkpoints.Failed)
-		s.exits(ExitBudget)
+		s.exits(exit.Budget)
 		want := "Reached maximum number of turns (1), after it had reported " + said
 		if got := s.State.Agents[Root].Reason; got != want {
 			t.Errorf("it has %q, want %q", got, want)
@@ -236,7 +240,7 @@ func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
 		"success, and more was begun":  {"success", 1, nil, checkpoints.OverBudget},
 		"nothing":                      {"", 0, nil, checkpoints.OverBudget},
 	} {
-		s := withBudget(t, Budget{Turns: 1 + c.since})
+		s := withBudget(t, conf.Budget{Turns: 1 + c.since})
 		s.Do(TurnBegun{Agent: Root, Launch: 1})
 		s.Do(Spent{Agent: Root, Launch: 1, Turns: 1})
 		if c.reported != "" {
@@ -262,7 +266,7 @@ func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
 }
 
 func TestStoppedForItsBudgetTheWorkIsStopped(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 1})
+	s := withBudget(t, conf.Budget{CostUSD: 1})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
@@ -272,8 +276,8 @@ func TestStoppedForItsBudgetTheWorkIsStopped(t *testing.T) {
 }
 
 func TestWithNobodyToAskABudgetIs4AndTheAnswerIsTaken(t *testing.T) {
-	s := Begin(t, func(c *Config) {
-		c.Budget, c.OnQuestion, c.Delegate = Budget{CostUSD: 1}, Park, Delegates{DenyDelegations}
+	s := Begin(t, func(c *conf.Config) {
+		c.Budget, c.OnQuestion, c.Delegate = conf.Budget{CostUSD: 1}, conf.Park, conf.Delegates{conf.DenyDelegations}
 	})
 	s.spentShare(1, 1.1)
 	s.Ends()
@@ -282,28 +286,28 @@ func TestWithNobodyToAskABudgetIs4AndTheAnswerIsTaken(t *testing.T) {
 	s.asksBudget(Root, "q-1")
 	s.Do(NotificationSent{Question: "q-1"})
 	s.plans("leave")
-	s.exits(ExitBudget)
+	s.exits(exit.Budget)
 	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: Ask,
+	s.Do(Opened{PID: 2, Policy: conf.Ask,
 		Notes: []InboxEntry{{Seq: 1, Kind: EntryAnswer, Question: "q-1", Value: "raise 3", By: "answer", At: s.At}}})
 	s.is(checkpoints.Starting)
 }
 
 func TestUnderTheFailPolicyABudgetFailsWith4(t *testing.T) {
-	s := Begin(t, func(c *Config) {
-		c.Budget, c.OnQuestion, c.Delegate = Budget{CostUSD: 1}, Fail, Delegates{DenyDelegations}
+	s := Begin(t, func(c *conf.Config) {
+		c.Budget, c.OnQuestion, c.Delegate = conf.Budget{CostUSD: 1}, conf.Fail, conf.Delegates{conf.DenyDelegations}
 	})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
-	s.Do(BudgetAsked{Agent: Root, Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{}}}})
+	s.Do(BudgetAsked{Agent: Root, Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{}}}})
 	s.is(checkpoints.Failed)
-	s.exits(ExitBudget)
+	s.exits(exit.Budget)
 }
 
 // A question takes one answer, whatever that is: what is asked again has another id.
 func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
-	s := withBudget(t, Budget{CostUSD: 1})
+	s := withBudget(t, conf.Budget{CostUSD: 1})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
@@ -341,7 +345,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 
 // A budget that is lower where the run is unpacked may be lower by more than is put on top of it.
 func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
-	s := withBudget(t, Budget{Time: time.Hour + time.Second})
+	s := withBudget(t, conf.Budget{Time: time.Hour + time.Second})
 	s.Do(Worked{Agent: Root, For: time.Hour + time.Second})
 	s.Ends()
 	s.Rests(true)
@@ -351,7 +355,7 @@ func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
 	here.Budget.Time = time.Second
 	s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Config: here,
 		Conversations: []string{s.State.Agents[Root].SessionID}})
-	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.Answers("q-1", "raise +1h")
 	s.is(checkpoints.OverBudget)
 	s.asksBudget(Root, "q-2")
@@ -360,7 +364,7 @@ func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
 }
 
 func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
-	s := withBudget(t, Budget{Tokens: 10_000})
+	s := withBudget(t, conf.Budget{Tokens: 10_000})
 	s.Do(TurnEnded{Agent: Root, Launch: 1, InputTokens: 1000, CostUSD: 0.5, Turns: 1,
 		CacheRead: 600, CacheCreation: 300, ServiceTier: "priority",
 		Failure: procs.Failure{Kind: procs.API, Passing: true}})
@@ -389,14 +393,15 @@ func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 
 func TestSharesNeverComeToMoreThanIsLeft(t *testing.T) {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	cfg := Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 4, Budget: Budget{CostUSD: 8},
-		Delegate: Delegates{AutoDelegations}}
+	cfg := conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, MaxParallel: 4,
+		Budget:   conf.Budget{CostUSD: 8},
+		Delegate: conf.Delegates{conf.AutoDelegations}}
 	created := Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Config: cfg, Group: true}
 	for _, id := range []string{"a-1", "a-2", "a-3", "a-4", "a-5", "a-6"} {
-		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
+		created.Children = append(created.Children, task.Child{Agent: id, Work: task.Work{Task: "part " + id}})
 	}
 	s.Do(created)
-	s.Do(Opened{PID: 1, Policy: Ask})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	sum, launched := 0.0, 0
 	for _, ls := range s.State.Launches {
 		for _, l := range ls {
@@ -412,14 +417,14 @@ func TestSharesNeverComeToMoreThanIsLeft(t *testing.T) {
 }
 
 func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
-	s := Begin(t, func(c *Config) {
-		c.Budget, c.Delegate, c.MaxParallel = Budget{CostUSD: 1}, Delegates{AutoDelegations}, 2
+	s := Begin(t, func(c *conf.Config) {
+		c.Budget, c.Delegate, c.MaxParallel = conf.Budget{CostUSD: 1}, conf.Delegates{conf.AutoDelegations}, 2
 	})
 	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
 	d := NewTransition(s.State, s.At)
 	d.last(Root).ShareUSD = 1 // all of it
-	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part"}})
+	d.spawn(task.Child{Agent: "a-child", Parent: Root, Work: task.Work{Task: "a part"}})
 	d.reconcile()
 	if c := d.Agents["a-child"]; c.Status != checkpoints.Queued ||
 		!strings.Contains(c.Reason, "waits for what others leave of the cost budget of the run") {
@@ -431,9 +436,11 @@ func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
 }
 
 func TestAChildHasABudgetOfItsOwnInWhatThoseAboveLeave(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Budget, c.Delegate = Budget{Tokens: 5000}, Delegates{AutoDelegations} })
+	s := Begin(t, func(c *conf.Config) {
+		c.Budget, c.Delegate = conf.Budget{Tokens: 5000}, conf.Delegates{conf.AutoDelegations}
+	})
 	d := NewTransition(s.State, s.At)
-	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}})
+	d.spawn(task.Child{Agent: "a-child", Parent: Root, Work: task.Work{Task: "a part", Budget: conf.Budget{Tokens: 1000}}})
 	child := d.agent("a-child")
 	child.InputTokens = 1000
 	if scope, what := d.usedUp(child); scope == nil || scope.ID != "a-child" || what != questions.BudgetTokens {
@@ -450,10 +457,10 @@ func TestAChildHasABudgetOfItsOwnInWhatThoseAboveLeave(t *testing.T) {
 }
 
 func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AutoDelegations} })
 	d := NewTransition(s.State, s.At)
-	d.spawn(Child{Agent: "a-child", Parent: Root, Work: Work{Task: "a part", Budget: Budget{Tokens: 1000}}})
-	d.spawn(Child{Agent: "a-below", Parent: "a-child", Work: Work{Task: "a part of it"}})
+	d.spawn(task.Child{Agent: "a-child", Parent: Root, Work: task.Work{Task: "a part", Budget: conf.Budget{Tokens: 1000}}})
+	d.spawn(task.Child{Agent: "a-below", Parent: "a-child", Work: task.Work{Task: "a part of it"}})
 	below := d.agent("a-below")
 	below.Status, below.Exceeds = checkpoints.OverBudget, "a-child"
 	if !d.stuck(below) {
@@ -464,7 +471,7 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 		t.Error("it is asked about below one that is being stopped")
 	}
 	d.agent("a-child").StopOnly = true
-	if !d.stuck(below) || d.NestedRefused(below, Work{Task: "more"}) != "" {
+	if !d.stuck(below) || d.NestedRefused(below, task.Work{Task: "more"}) != "" {
 		t.Error("who is put under another, since the one above is stopped alone, cannot continue")
 	}
 	d.agent("a-child").StopOnly, d.agent("a-child").Group = false, true
@@ -475,7 +482,7 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 	if d.stuck(d.Agents["a-below"]) {
 		t.Error("it is asked about in a group that does not wait for it")
 	}
-	d.spawn(Child{Agent: "a-next", Parent: "a-child", Work: Work{Task: "the next part",
+	d.spawn(task.Child{Agent: "a-next", Parent: "a-child", Work: task.Work{Task: "the next part",
 		Said: checkpoints.Delegated{After: []string{"a-below"}}}})
 	if !d.stuck(d.Agents["a-below"]) {
 		t.Error("it is not asked about in a group that waits for one that comes after it")
@@ -488,8 +495,8 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 }
 
 func TestTheLowerOfTwoBudgetsCounts(t *testing.T) {
-	got := Lower(Budget{CostUSD: 5, Tokens: 100, Turns: 3}, Budget{CostUSD: 7, Tokens: 50, Time: time.Hour})
-	if want := (Budget{CostUSD: 5, Tokens: 50, Time: time.Hour, Turns: 3}); got != want {
+	got := conf.Lower(conf.Budget{CostUSD: 5, Tokens: 100, Turns: 3}, conf.Budget{CostUSD: 7, Tokens: 50, Time: time.Hour})
+	if want := (conf.Budget{CostUSD: 5, Tokens: 50, Time: time.Hour, Turns: 3}); got != want {
 		t.Errorf("it is %+v", got)
 	}
 }
@@ -522,8 +529,8 @@ func FuzzRaised(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			used := questions.WithBound(Budget{}, over.What, over.Used)
-			if what := questions.Exceeded(questions.WithBound(Budget{}, over.What, n), used); what != "" || n <= over.Used {
+			used := questions.WithBound(conf.Budget{}, over.What, over.Used)
+			if what := questions.Exceeded(questions.WithBound(conf.Budget{}, over.What, n), used); what != "" || n <= over.Used {
 				t.Errorf("raised by %q to %v, the %s budget is used up still", text, n, what)
 			}
 		}
@@ -531,7 +538,7 @@ func FuzzRaised(f *testing.F) {
 }
 
 func BenchmarkBooksOfAThousandAgents(b *testing.B) {
-	s := State{Agents: map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &Budget{CostUSD: 10}}}},
+	s := State{Agents: map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &conf.Budget{CostUSD: 10}}}},
 		Launches: map[string][]*Launch{}}
 	for i := range 1000 {
 		id := "a-" + strings.Repeat("x", i%7) + time.Duration(i).String()

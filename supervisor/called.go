@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/text"
 )
 
@@ -64,7 +65,7 @@ func (e Called) apply(d *transition) error {
 	case asksPerson(sig):
 		kind, qs := ParseQuestions(sig)
 		d.openQuestions(e.Agent, kind, qs, e.Naming, func(q *Question) {
-			q.Fingerprint, q.Signal, q.Tool = FingerprintOf(call), text.JSON(sig), &call
+			q.Fingerprint, q.Signal, q.Tool = ask.FingerprintOf(call), text.JSON(sig), &call
 		})
 		return nil
 	case call.Name == checkWork:

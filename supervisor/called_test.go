@@ -10,6 +10,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -48,7 +51,7 @@ func (s *Story) returned() string {
 	if d.Tool == nil {
 		s.T.Fatalf("the answer is said by a prompt:\n%s", d.Text)
 	}
-	var r Reply
+	var r ask.Reply
 	if err := json.Unmarshal(d.Reply, &r); err != nil {
 		s.T.Fatal(err)
 	}
@@ -219,7 +222,7 @@ func TestACallThatWaitsForACommandIsNoWorkBesideIt(t *testing.T) {
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.is(checkpoints.Waiting)
 	s.plans("hold") // and is parked after it
-	c := &Listener{Agent: Root, Launch: 1}
+	c := &listen.Listener{Agent: Root, Launch: 1}
 	c.Talk.Read(procs.ToolUse{ID: "toolu_r1", Parent: "toolu_agent", Name: "stop_work"})
 	if b, changed := CheckBusyElsewhere(s.State, c); b.AtWork || changed {
 		t.Errorf("its own call counts as work: %+v", b)
@@ -227,87 +230,6 @@ func TestACallThatWaitsForACommandIsNoWorkBesideIt(t *testing.T) {
 	c.Talk.Read(procs.ToolUse{ID: "toolu_sh", Parent: "toolu_agent", Name: "Bash"})
 	if b, _ := CheckBusyElsewhere(s.State, c); !b.AtWork {
 		t.Error("its command beside the call is not seen: it is parked, and loses it")
-	}
-}
-
-func TestNobodyIsAtWorkBesideACallThatWaits(t *testing.T) {
-	use := func(id, parent, name string) procs.Message { return procs.ToolUse{ID: id, Parent: parent, Name: name} }
-	done := func(id, parent string) procs.Message { return procs.ToolResult{ToolUse: id, Parent: parent} }
-	for name, c := range map[string]struct {
-		said []procs.Message
-		want bool
-	}{
-		"the call alone": {[]procs.Message{use("ask", "", "AskUserQuestion")}, false},
-		"with a command": {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash")}, true},
-		"with a command that has ended": {[]procs.Message{use("ask", "", "x"), use("sh", "", "Bash"),
-			done("sh", "")}, false},
-		"in a subagent": {[]procs.Message{use("sub", "", "Task"), use("ask", "sub", "x")},
-			false},
-		"in one of two, the other thinks": {[]procs.Message{use("sub", "", "Agent"),
-			use("ask", "sub", "x"), use("two", "", "Agent")}, true},
-		"in one of two, the other works": {[]procs.Message{use("sub", "", "Agent"),
-			use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash")}, true},
-		"in one of two, the other has ended": {[]procs.Message{use("sub", "", "Agent"),
-			use("ask", "sub", "x"), use("two", "", "Agent"), use("sh", "two", "Bash"), done("two", "")}, false},
-		"in the background, while the main one talks": {[]procs.Message{use("sub", "", "Agent"),
-			done("sub", ""), use("ask", "sub", "x")}, true},
-		"two levels down": {[]procs.Message{use("sub", "", "Agent"),
-			use("deep", "sub", "Agent"), use("ask", "deep", "x")}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var talk conversation
-			for _, m := range c.said {
-				talk.Read(m)
-			}
-			if got := talk.atWorkBesides(map[string]bool{"ask": true}); got != c.want {
-				t.Errorf("at work beside it: %v", got)
-			}
-		})
-	}
-}
-
-// A subagent in the background has no call that lasts: what it and those below it have under way is looked at alone.
-func TestASubagentInTheBackgroundMayWorkBesideACallThatWaits(t *testing.T) {
-	use := func(id, parent, name string) procs.Message { return procs.ToolUse{ID: id, Parent: parent, Name: name} }
-	for name, c := range map[string]struct {
-		said []procs.Message
-		want bool
-	}{
-		"it asks":                    {[]procs.Message{use("ask", "sub", "x")}, false},
-		"it asks and runs a command": {[]procs.Message{use("ask", "sub", "x"), use("sh", "sub", "Bash")}, true},
-		"one below it asks":          {[]procs.Message{use("deep", "sub", "Agent"), use("ask", "deep", "x")}, false},
-		"one below asks, another works": {[]procs.Message{use("deep", "sub", "Agent"), use("ask", "deep", "x"),
-			use("other", "sub", "Agent")}, true},
-		"it has no lines": {[]procs.Message{use("main", "", "Bash")}, false},
-	} {
-		var talk conversation
-		for _, m := range c.said {
-			talk.Read(m)
-		}
-		if got := talk.callsBesides("sub", map[string]bool{"ask": true}); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-func TestAConversationForgetsWhatHasEnded(t *testing.T) {
-	var talk conversation
-	for i := range 3 * maxCalls {
-		talk.Read(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
-		talk.Read(procs.ToolResult{ToolUse: fmt.Sprint(i)})
-	}
-	if n := len(talk.calls); n > 0 {
-		t.Errorf("%d calls are kept", n)
-	}
-	for i := range 2 * maxCalls {
-		talk.Read(procs.ToolUse{ID: fmt.Sprint(i), Name: "Bash"})
-	}
-	if n := len(talk.calls); n > maxCalls {
-		t.Errorf("%d calls are kept", n)
-	}
-	talk.Read(procs.Result{})
-	if n := len(talk.calls); n > 0 {
-		t.Errorf("%d calls outlive their turn", n)
 	}
 }
 
@@ -332,7 +254,7 @@ func TestAnAnswerInACallLeavesTheOthersWaiting(t *testing.T) {
 
 // A day of waiting is a matter of records: no timer of the wait survives its supervisor, and nothing ends by it.
 func TestAnAnswerAfterADayReturnsInTheSameCall(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
 	s.plansNot("hold")
 	s.At = s.At.Add(24 * time.Hour)
@@ -373,33 +295,6 @@ func TestWorkThatEndsWithItsTurnIsWaitedFor(t *testing.T) {
 			s.Do(TurnBegun{Agent: Root, Launch: 1})
 			s.turnEnds()
 			s.plans("end")
-		})
-	}
-}
-
-func TestAConversationKnowsWhatItsTurnWasNotToldOf(t *testing.T) {
-	lives := procs.Background{Tasks: []procs.Task{{ID: "sub1"}}}
-	ended := procs.Background{}
-	for name, c := range map[string]struct {
-		said []procs.Message
-		want bool
-	}{
-		"nothing has ended":           {[]procs.Message{procs.Init{}, lives}, false},
-		"it ends in the last request": {[]procs.Message{procs.Init{}, lives, ended}, true},
-		"a call of the main one follows": {[]procs.Message{procs.Init{}, lives, ended, procs.ToolResult{ToolUse: "t"}},
-			false},
-		"only a call of a subagent follows": {[]procs.Message{procs.Init{},
-			lives, ended, procs.ToolResult{ToolUse: "t", Parent: "p"}}, true},
-		"another turn has begun": {[]procs.Message{procs.Init{}, lives, ended, procs.Init{}}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var talk conversation
-			for _, m := range c.said {
-				talk.Read(m)
-			}
-			if talk.endUnreported != c.want {
-				t.Errorf("untold: %v", talk.endUnreported)
-			}
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/notice"
 )
 
 // What differs between two states of one run is found without a look at each record, where one came of the other by a
@@ -158,11 +159,12 @@ func MustCheckInbox(before, after State, event Happened) bool {
 // crash could have left just before the event, and asks the transcript as it does then. So it need not wait for the
 // disk; what waits takes it along. Not so where a person's words go to an agent with it: claude's transcript may have
 // them after the cut, and it must be known that it is to be looked for them there, or they are said twice.
-func MayBeLost(before, after State, event Happened, told []Notification) bool {
+func MayBeLost(before, after State, event Happened, told []notice.Notification) bool {
 	e, may := event.Event.(interface{ mayBeLost() bool })
-	return may && e.mayBeLost() && !saysWords(before, after) && !slices.ContainsFunc(told, func(n Notification) bool {
-		return n.Type != AgentStarted && n.Type != ResumedNow
-	})
+	return may && e.mayBeLost() && !saysWords(before, after) && !slices.ContainsFunc(told,
+		func(n notice.Notification) bool {
+			return n.Type != notice.AgentStarted && n.Type != notice.ResumedNow
+		})
 }
 
 // saysWords reports whether a step has begun to say answers or messages to an agent, for the first time or again: what

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/text"
 )
 
@@ -52,16 +54,16 @@ var awaitedWork = concern{
 		d.returnAwaited(of.Agent, of.launch)
 		return false
 	},
-	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, _ *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if !works(l) {
 			return so
 		}
 		for _, r := range l.Replies {
 			if r.Await == nil {
-				so = append(so, DoReply.ofRequest(l, r.Request))
+				so = append(so, effect.Reply.OfRequest(l, r.Request))
 				continue
 			}
-			e := DoTimeout.ofRequest(l, r.Request)
+			e := effect.Timeout.OfRequest(l, r.Request)
 			e.Until = r.Await.Until
 			so = append(so, e)
 		}
@@ -104,7 +106,7 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 	if len(read) > 0 {
 		call := await.Call
 		d.begin(a, l, delivering{key: fmt.Sprintf("checked %d %s", l.N, call.Request), tool: &call,
-			reply: text.JSON(Reply{Message: written}), messages: read})
+			reply: text.JSON(ask.Reply{Message: written}), messages: read})
 		return
 	}
 	answerAtOnce(l, checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})

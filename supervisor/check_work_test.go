@@ -7,11 +7,11 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/conf"
 )
 
 // checksUp tells of a root that waits in a call of check_work for its child.
-func checksUp(t *testing.T, change func(*Config), from *checkpoints.Subagent) *Story {
+func checksUp(t *testing.T, change func(*conf.Config), from *checkpoints.Subagent) *Story {
 	s := delegatedWork(t, change)
 	s.calls("r1", checkWork, fmt.Sprintf(`{"agent_id":%q,"block":true,"timeout":5000}`, childOne), from)
 	s.plans("timeout r1")
@@ -71,7 +71,7 @@ func TestWhatASubagentReadsByACheckItsAgentIsToldAllTheSame(t *testing.T) {
 func TestACheckLeavesTheEndThatAClientTellsToIt(t *testing.T) {
 	for name, gone := range map[string]bool{"it tells it": false, "it is killed": true} {
 		t.Run(name, func(t *testing.T) {
-			s := callsFor(t, AutoDelegations)
+			s := callsFor(t, conf.AutoDelegations)
 			id := s.nests(Root, "count them")
 			s.calls("r1", checkWork, fmt.Sprintf(`{"agent_id":%q,"block":true,"timeout":5000}`, id), nil)
 			s.works(id)
@@ -124,7 +124,7 @@ func TestACheckWaitsForNothingThatHasEnded(t *testing.T) {
 }
 
 func TestAParentThatWaitsInACheckHoldsNoSlotAndIsNotWatched(t *testing.T) {
-	s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.SilentAfter = 1, DefaultHold })
+	s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel, c.SilentAfter = 1, conf.DefaultHold })
 	s.status(childOne, checkpoints.Queued)
 	s.calls("r1", checkWork, `{"block":true}`, nil)
 	s.plans("launch " + childOne)
@@ -134,17 +134,4 @@ func TestAParentThatWaitsInACheckHoldsNoSlotAndIsNotWatched(t *testing.T) {
 	}
 	s.Do(TimedOut{Agent: Root, Launch: 1, Request: "r1"})
 	s.plans("watch " + Root)
-}
-
-func TestTheLastOutputIsTheEndOfWhatWasPrintedAndSetOff(t *testing.T) {
-	l := Listener{}
-	for range 100 {
-		l.Printed(procs.Text{Text: strings.Repeat("é", 100)})
-	}
-	l.Printed(procs.Text{Text: "## DELEGATION APPROVED"})
-	l.Printed(procs.ToolUse{Name: "Bash", Input: []byte(`{"command":"make"}`)})
-	got := prompts.LastOutput(l.Output)
-	if len(l.Output) > maxOutput || strings.Contains(got, "\n##") || !strings.HasSuffix(got, "Bash: make") {
-		t.Errorf("%d bytes: %q", len(l.Output), got)
-	}
 }

@@ -2,6 +2,8 @@ package supervisor
 
 import (
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/label"
 )
 
 // waitForChildren keeps a process that has nothing to do until its children have ended, as long as one is held.
@@ -11,13 +13,13 @@ func (d *transition) waitForChildren(a *Agent, l *Launch) {
 		d.end(a.ID, endPark, "no process is held for its children")
 		d.reconcileEnding(a, l)
 		return
-	case d.Config.Hold == Forever:
+	case d.Config.Hold == conf.Forever:
 		a.HoldUntil = nil
 	case a.HoldUntil == nil:
 		until := d.at.Add(d.Config.Hold)
 		a.HoldUntil = &until
 	}
-	d.setStatus(a, checkpoints.Blocked, waitsForChildren(titles(d.waitsFor(a.ID))))
+	d.setStatus(a, checkpoints.Blocked, label.WaitsFor(label.Titles(d.waitsFor(a.ID))))
 }
 
 // children hold an agent back that is not done without them.
@@ -39,7 +41,7 @@ var children = concern{
 func (d *transition) blockedByChildren(of subject) bool {
 	left := d.waitsFor(of.ID)
 	if len(left) > 0 {
-		d.setStatus(of.Agent, checkpoints.Blocked, waitsForChildren(titles(left)))
+		d.setStatus(of.Agent, checkpoints.Blocked, label.WaitsFor(label.Titles(left)))
 	}
 	return len(left) > 0
 }

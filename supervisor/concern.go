@@ -1,5 +1,10 @@
 package supervisor
 
+import (
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
+)
+
 // A concern is one thing for which an agent is held back, or kept at work: its budget, a question, its children. It
 // decides what that makes of the agent's status, what ought to be under way by it, and what is told of it. Each is in
 // the file of its subject; the list of them (status.go) is the specification of an agent's status.
@@ -16,11 +21,11 @@ type concern struct {
 
 	// plan adds what ought to be under way for an agent by the concern to so, all that ought to be by those above. Launch
 	// is its last, nil where nothing is to be done about it; planRun is the same of all agents in one.
-	plan    func(s State, a *Agent, launch *Launch, so []Effect) []Effect
-	planRun func(s State) []Effect
+	plan    func(s State, a *Agent, launch *Launch, so []effect.Effect) []effect.Effect
+	planRun func(s State) []effect.Effect
 
 	// tells tells who watches what an event has come to, beside the status of agents and what is asked and answered.
-	tells func(before, after State, e Event, tell teller)
+	tells func(before, after State, e Event, tell notice.Teller)
 
 	holds  bool // a process that lives is held for it, until the hold ends
 	queues bool // an agent without a process keeps its place among those that wait for a slot

@@ -6,6 +6,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -23,7 +25,7 @@ func TestADeclinedQuestionIsSaidSoInTheFormOfTheQuestion(t *testing.T) {
 		signals.TaskMetadata: {said, "User chose"},
 	} {
 		t.Run(string(dialect), func(t *testing.T) {
-			s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
+			s := Begin(t, func(cfg *conf.Config) { cfg.Hold = conf.Forever })
 			s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 				Signal: signals.Signal{Kind: signals.Clarification, Dialect: dialect,
 					Questions: []signals.Question{{ID: "Q1", Text: "Which?", Options: options}}},
@@ -47,7 +49,7 @@ func (s *Story) declines(id, why string) {
 }
 
 func TestADeclinedStopIsNotResolved(t *testing.T) {
-	s := Begin(t, func(cfg *Config) { cfg.Hold = Forever })
+	s := Begin(t, func(cfg *conf.Config) { cfg.Hold = conf.Forever })
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{
 		Signal: signals.Signal{Kind: signals.Stop, Dialect: signals.Block, Fields: []signals.Field{
 			{Name: "details", Value: "no registry"}, {Name: "blocked_work", Value: "the upload"},
@@ -67,14 +69,14 @@ func TestADeclinedStopIsNotResolved(t *testing.T) {
 
 func TestAnAskUserQuestionIsDeniedOnlyIfAllOfItIsDeclined(t *testing.T) {
 	input := userInput(userQuestion("Ground?", "Black", "White"), userQuestion("Accents?", "Red", "Blue"))
-	qs, err := UserQuestions(input)
+	qs, err := ask.UserQuestions(input)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ask := Asked{
 		Agent: Root, Launch: 1, Kind: questions.AskClarification, Questions: qs,
 		Naming: Naming{IDs: []string{"q-1", "q-2"}},
-		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
+		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: ask.AskUserQuestion,
 			Input: input},
 	}
 	one := Begin(t, nil)

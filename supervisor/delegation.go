@@ -7,8 +7,11 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -21,11 +24,11 @@ const maxUndecided = 50
 
 // delegate takes a delegation that an agent asks for, by a signal or, where call is not nil, by a call of our tool.
 func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) error {
-	l, fp := d.last(a.ID), fingerprint(n.Signal)
+	l, fp := d.last(a.ID), ask.Fingerprint(n.Signal)
 	if call != nil {
-		fp = FingerprintOf(*call)
+		fp = ask.FingerprintOf(*call)
 	}
-	w := workAsked(n.Signal)
+	w := task.Asked(n.Signal)
 	w.Said.Fingerprint = fp
 	refuse := func(key, text string) error {
 		if call != nil {
@@ -58,9 +61,9 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	}
 	answer, by := d.verdict(a, w)
 	if answer != "" {
-		n.Presets = []Preset{{Value: answer, By: by}}
+		n.Presets = []conf.Preset{{Value: answer, By: by}}
 	}
-	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{DelegationQuestion(w)}, n.Naming,
+	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{ask.Delegation(w)}, n.Naming,
 		func(q *Question) {
 			q.Fingerprint, q.Signal, q.Tool, q.Child = fp, text.JSON(n.Signal), call, n.Child
 		})
@@ -88,7 +91,7 @@ func (s State) sameWork(parent, fingerprint string) *Agent {
 }
 
 // verdict decides a delegation by the limits and the policy, and says who has; "" where a person decides.
-func (s State) verdict(a *Agent, w Work) (answer, by string) {
+func (s State) verdict(a *Agent, w task.Work) (answer, by string) {
 	no := func(by, why, alternative string) (string, string) {
 		return Deny + " " + why + " " + questions.Instead + " " + alternative, by
 	}
@@ -99,7 +102,7 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 			"Delegate again with a whole task, or do it yourself.")
 	case unknown(s.Launch(a.ID), w.Said.Type):
 		return no("claude-supervise", prompts.NoSuchType(w.Said.Type, s.Launch(a.ID).AgentTypes), prompts.AskForAnother)
-	case policy == DenyDelegations:
+	case policy == conf.DenyDelegations:
 		return no("--delegate deny", "This supervisor starts no further agents.",
 			"Do the part that you need yourself; put the rest under recommendations in your report.")
 	case same != "":
@@ -118,7 +121,7 @@ func (s State) verdict(a *Agent, w Work) (answer, by string) {
 	if why := s.unresumable(a, w.Resume); why != "" {
 		return no("claude-supervise", why, "Delegate it without resume, with all that the agent needs to know.")
 	}
-	if policy == AutoDelegations {
+	if policy == conf.AutoDelegations {
 		return Approve, "--delegate auto"
 	}
 	return "", ""
@@ -174,7 +177,7 @@ func (d *transition) approveChildren(agent string) {
 		switch {
 		case start && c == nil:
 			w.Said.Question = q.ID
-			d.spawn(Child{Agent: q.Child, Parent: agent, Work: w})
+			d.spawn(task.Child{Agent: q.Child, Parent: agent, Work: w})
 			if len(q.Told) > 0 {
 				d.agent(q.Child).Outbox, d.question(q.ID).Told = q.Told, nil
 			}

@@ -9,7 +9,11 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
 const childTwo = "a-childtwo0000"
@@ -114,7 +118,7 @@ func TestWhatIsDeniedAfterAllIsStoppedBeforeTheAgentHearsOfIt(t *testing.T) {
 // An agent that had not begun is asked about anew where its run is unpacked. What a person has said to it is told to it
 // once it is approved again.
 func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.MaxParallel = 1 }) // it waits for a slot
+	s := Begin(t, func(c *conf.Config) { c.MaxParallel = 1 }) // it waits for a slot
 	s.delegates(Root, childOne, "q-one")
 	s.Answers("q-one", Approve)
 	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childOne, Value: "use staging", By: "a test"})
@@ -123,7 +127,7 @@ func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
 	if q := s.State.Questions["q-one"]; s.State.Agents[childOne] != nil || !IsOpen(q) {
 		t.Fatalf("the child is there, or the question %s", q.State)
 	}
-	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.Answers("q-one", Approve)
 	if told := s.State.Agents[childOne].Outbox; len(told) != 1 || !strings.Contains(told[0].Text, "use staging") {
 		t.Errorf("it is told %+v", told)
@@ -164,9 +168,9 @@ func TestAnOptionalChildIsNotWaitedForAndStoppedWithItsParentsEnd(t *testing.T) 
 		Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
 	for _, e := range Plan(s.State) {
 		switch e.Do {
-		case DoConfirm:
+		case effect.Confirm:
 			s.Do(Confirmed{UUID: e.Delivery})
-		case DoSurvey:
+		case effect.Survey:
 			s.Do(Surveyed{Agent: childOne, Launch: 1})
 		}
 	}
@@ -192,7 +196,7 @@ func TestAChildThatDelegatesItsParentsTaskBackIsRefused(t *testing.T) {
 }
 
 func TestACallThatDelegatesTheSameAgainIsToldWhoDoesItAlready(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AutoDelegations} })
 	s.callsDelegate("r1", "q-one", childOne, drawPictures)
 	s.returned()
 	s.callsDelegate("r2", "q-two", childTwo, drawPictures)
@@ -357,12 +361,12 @@ func stopping(to, why string) signals.Signal {
 }
 
 func TestAPersonIsToldWhatTheTaskOfADelegationLacks(t *testing.T) {
-	w := Work{Task: "Write tests"}
-	if got := DelegationQuestion(w).Context; !strings.Contains(got, "\nIt lacks: context, success criteria\n") {
+	w := task.Work{Task: "Write tests"}
+	if got := ask.Delegation(w).Context; !strings.Contains(got, "\nIt lacks: context, success criteria\n") {
 		t.Errorf("of a thin task it says:\n%s", got)
 	}
 	w.Said.Context, w.SuccessCriteria = "the parser", []string{"the tests pass"}
-	if got := DelegationQuestion(w).Context; strings.Contains(got, "It lacks") {
+	if got := ask.Delegation(w).Context; strings.Contains(got, "It lacks") {
 		t.Errorf("of a whole one it says:\n%s", got)
 	}
 }

@@ -17,8 +17,7 @@
 // The files, from the lowest on; each uses those before it:
 //
 //	state.go, index.go, tree.go  the records of one run, and its transitions to the next; phase.go how far a launch is
-//	event.go, effect.go, notification.go  what can happen, ought to be under way, and is told: their words. Each event,
-//	                     and what it changes, is in the file of its subject
+//	event.go             what can happen. Each event, and what it changes, is in the file of its subject
 //	outbox.go, delivery.go, launch.go  what is to be said, is on its way, and the process that it goes to
 //	open.go, same_question.go  how a question is opened, answered, and shared
 //	concern.go, and a file for each  what can hold an agent back: what it makes of the agent, plans and tells. hold.go
@@ -26,14 +25,12 @@
 //	status.go            the one order of all concerns: that of an agent's status
 //	plan.go, run.go, step.go  what ought to be under way; what follows from an event, for each agent and the run
 //	changes.go, notice.go  what is to be saved, and told
-//	listener.go, signal_reader.go  what the messages of one process say; conversation.go what it has under way
 //
 // Subjects with files of their own:
 //
-//	called.go            calls of the tools that we serve; user_question.go AskUserQuestion, elicitation.go what an MCP
-//	                     server of the person's own asks in a call, permission.go what is to be permitted;
-//	                     answered_by_hook.go what a hook of the person's has answered; check_work.go, own_tree.go what an
-//	                     agent sees of its own run
+//	called.go            calls of the tools that we serve; elicitation.go what an MCP server of the person's own asks in
+//	                     a call, permission.go what is to be permitted; answered_by_hook.go what a hook of the person's
+//	                     has answered; check_work.go, own_tree.go what an agent sees of its own run
 //	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
 //	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
@@ -48,14 +45,17 @@
 //	filedrop    the folders of question and answer files; nested: runs started inside an agent
 //	pack        a run as a file, and back; git, worktree: git plumbing, a folder of its own for an agent
 //	permission  what a call does, what a project may not decide; rules: the rules engine
+//	conf        what a person asks for with a run, and bounds it by; task: what is asked of agents in words
+//	ask         what agents, claude and MCP servers ask, as questions; listen: what the messages of one process say
+//	effect      what ought to be under way, in words; notice: what is told. label: how agents are named; exit: the codes
 //	prompts     what is said to an agent: every text that it reads from us
 //	questions   the law of questions: kinds, what an answer has to be, who may give it
 //	findings    shared findings, merged; doctor: the check of the set-up; text: cutting, joining and showing text
 //
 // # Threat model
 //
-// Trusted are managed settings, the person's own settings, and the person's flags (trust.go). By default nothing runs
-// that Claude Code would ask a person for. This is who could want to change that, what each may do, what holds the
+// Trusted are managed settings, the person's own settings, and the person's flags (conf/trust.go). By default nothing
+// runs that Claude Code would ask a person for. This is who could want to change that, what each may do, what holds the
 // rest, and the test that attacks it. TestEveryThreatHasItsCodeAndItsTest keeps the table true.
 //
 //	repository: may say anything to the model; may not grant or run by any settings
@@ -127,7 +127,7 @@
 //	model: may say anything of a call; may not have it asked about, listed or audited by that
 //		supervisor/calls/headline.go, TestNoHeadlineIsWhatTheModelSaysOfACall
 //	model: may say anything of a call; may not have it named by that in any place
-//		supervisor/permission.go, e2e TestACallIsAskedAboutByWhatItDoesInAllPlaces
+//		supervisor/ask/permission.go, e2e TestACallIsAskedAboutByWhatItDoesInAllPlaces
 //	model: may call any tool of any release; may not have one permitted that nobody has decided about
 //		supervisor/calls/tools.go, e2e/claude TestEveryToolOfTheReleaseIsDecidedAbout
 //	model: may call any tool; may not have a rule offered that says less than it permits
@@ -149,7 +149,7 @@
 //	model: may print anything; may not write escapes to the terminal
 //		supervisor/text/clean.go, TestCleanRemovesWhatATerminalWouldObeyOrHide
 //	model: may name any path; may not have the disk walked, or stop delayed
-//		supervisor/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
+//		supervisor/task/deliverables.go, e2e TestAReportThatNamesTheWholeDiskIsLookedAtInTheFolderOnly
 //	model: may cause any effect; may not keep stop from working
 //		supervisor/engine/giveup.go, TestEveryKindOfEffectHasABoundAndABlockade
 //	model: may ask at any moment; may not have a key meant for another moment
@@ -157,15 +157,15 @@
 //	model: may ask for a command; may not have it run without the word run
 //		cmd/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
 //	model: may phrase a question; may not have a preset permit a call
-//		supervisor/preset.go, e2e TestAPresetAllowsNoCall
+//		supervisor/conf/preset.go, e2e TestAPresetAllowsNoCall
 //	MCP server: may ask for a form; may not look like the supervisor, or like the agent
-//		supervisor/elicitation.go, TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf
+//		supervisor/ask/elicitation.go, supervisor TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf
 //	MCP server: may ask for a form; may not be answered by a preset, a file, or an answer given to another
-//		supervisor/preset.go, TestNoAnswerGivenInAdvanceAnswersAServer
+//		supervisor/conf/preset.go, supervisor TestNoAnswerGivenInAdvanceAnswersAServer
 //	MCP server: may ask for a secret; may not have it written down while it is typed
 //		cmd/internal/terminal/unsent.go, TestADraftIsKeptAtEachKeyUntilItsQuestionIsGone
 //	MCP server: may ask for anything; may not be told what no person has said
-//		supervisor/elicitation.go, TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays
+//		supervisor/ask/elicitation.go, supervisor TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays
 //	MCP server: may ask at any length, and for any number of things; may not be told by that what no person has said
 //		procs/claude/elicitation.go, e2e TestAServerThatAsksTooMuchIsToldWhatThePersonSays
 //	MCP server: may wait while a run is left; may not be told by that what no person has said
@@ -173,7 +173,7 @@
 //	model: may make a call that a hook of the person's puts off; may not have it made by a relaunch
 //		procs/claude/flags.go, e2e TestACallThatWasPutOffIsNotMadeAtTheRelaunch
 //	model: may send its own subagents messages; may not send one to another session of the person
-//		supervisor/reach.go, e2e TestNoRunReachesAnotherSessionOfThePerson
+//		supervisor/conf/config.go, e2e TestNoRunReachesAnotherSessionOfThePerson
 //	other session: may be the person's own; may not begin a turn in a run, or have an agent do anything
 //		supervisor/permission/launch_settings.go, e2e TestNoSessionOfThePersonReachesARun
 //	model: may write any file that it is let; may not write a schedule for later sessions of the person unasked
@@ -183,9 +183,9 @@
 //	repository: may have a schedule; may not keep a run from its end by that
 //		supervisor/engine/child.go, e2e TestAScheduleOfTheFolderKeepsNoRunFromItsEnd
 //	model: may send its own subagents messages; may not see which other sessions the person has
-//		supervisor/reach.go, TestWhatReachesOtherSessionsIsForbiddenUnlessThePersonLetsIt
+//		supervisor/conf/config.go, supervisor TestWhatReachesOtherSessionsIsForbiddenUnlessThePersonLetsIt
 //	model: may schedule a prompt for its own session; may not leave one behind for later sessions of the person
-//		supervisor/reach.go, e2e TestNoScheduleOutlivesARun
+//		supervisor/conf/config.go, e2e TestNoScheduleOutlivesARun
 //	model: may start runs inside an agent; may not answer, stop or resume its own
 //		procs/inside.go, e2e TestScripts
 //	model: may start runs inside an agent; may not leave the tree and its budget

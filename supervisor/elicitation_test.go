@@ -12,6 +12,9 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -43,13 +46,13 @@ func (s *Story) elicits(request, toolUse string, launch int, input json.RawMessa
 
 func TestEveryFieldOfAFormIsAQuestionAndItsAnswerHasTheFieldsType(t *testing.T) {
 	input := orderInput("Which parcel?", orderForm)
-	qs := ElicitationAsked(input)
+	qs := ask.Elicitation(input)
 	answers := []string{"Medium", "3", "a@b.example", "yes", "Ribbon, red, Card", "1.5"}
 	call := &checkpoints.ToolCall{Input: input}
 	var group []*Question
 	var rules []string
 	for i, asked := range qs {
-		q := NewQuestion(questions.AskElicitation, asked)
+		q := ask.Question(questions.AskElicitation, asked)
 		q.Index, q.Answer, q.Tool = i, answers[i], call
 		group = append(group, q)
 		rules = append(rules, q.Own+" "+q.Validate)
@@ -65,18 +68,18 @@ func TestEveryFieldOfAFormIsAQuestionAndItsAnswerHasTheFieldsType(t *testing.T) 
 	}
 	want := `{"action":"accept","content":{"count":3,"extras":["r","c"],"gift":true,"mail":"a@b.example","size":"M",` +
 		`"weight":1.5}}`
-	if got := string(text.JSON(elicited(call, group))); got != want {
+	if got := string(text.JSON(ask.Elicited(call, group))); got != want {
 		t.Errorf("it is answered %s, want %s", got, want)
 	}
 	for _, q := range group[2:] {
 		q.Answer, q.Skipped = "", true
 	}
 	want = `{"action":"accept","content":{"count":3,"size":"M"}}`
-	if got := string(text.JSON(elicited(call, group))); got != want {
+	if got := string(text.JSON(ask.Elicited(call, group))); got != want {
 		t.Errorf("without what is optional it is answered %s, want %s", got, want)
 	}
 	group[1].Declined = true
-	if got := string(text.JSON(elicited(call, group))); got != `{"action":"decline"}` {
+	if got := string(text.JSON(ask.Elicited(call, group))); got != `{"action":"decline"}` {
 		t.Errorf("with one field declined it is answered %s", got)
 	}
 }
@@ -88,15 +91,15 @@ func TestAServerThatNamesAnAddressOrNoFieldIsAgreedToOrDeclined(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := text.JSON(e)
-			qs := ElicitationAsked(input)
+			qs := ask.Elicitation(input)
 			if len(qs) != 1 || qs[0].Validate != "choice" || strings.Contains(qs[0].Context, "\u202e") {
 				t.Fatalf("%+v", qs)
 			}
-			q := NewQuestion(questions.AskElicitation, qs[0])
+			q := ask.Question(questions.AskElicitation, qs[0])
 			q.Tool = &checkpoints.ToolCall{Input: input}
-			for answer, want := range map[string]string{q.Options[0].Label: acceptIt, declines: declineIt} {
+			for answer, want := range map[string]string{q.Options[0].Label: ask.AcceptIt, ask.Declines: ask.DeclineIt} {
 				q.Answer = answer
-				r := elicited(q.Tool, []*Question{q})
+				r := ask.Elicited(q.Tool, []*Question{q})
 				if r.Action != want || r.Content != nil {
 					t.Errorf("%s: %+v, want %s", answer, r, want)
 				}
@@ -121,8 +124,9 @@ func TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays(t *testi
 			"It has a field x, whose choices cannot be told apart."},
 		"an empty label": {field(`{"type":"string","enum":[" "]}`), "cannot be told apart."},
 		"no form":        {orderInput("Which?", `[]`), "It has a form that cannot be read."},
-		"too long":       {orderInput("Which?"+strings.Repeat("x", maxContext), `{}`), "It is too long to be shown whole: "},
-		"a long form": {orderInput("Which?"+strings.Repeat("x", maxContext), orderForm),
+		"too long": {orderInput("Which?"+strings.Repeat("x", ask.MaxContext), `{}`),
+			"It is too long to be shown whole: "},
+		"a long form": {orderInput("Which?"+strings.Repeat("x", ask.MaxContext), orderForm),
 			"It is too long to be shown whole: "},
 		"a file": {text.JSON(claude.Elicitation{Message: "Which?", Mode: "url", URL: "file:///etc/passwd"}),
 			"It names file:///etc/passwd, which is not an address"},
@@ -151,7 +155,7 @@ func TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays(t *testi
 }
 
 func TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf(t *testing.T) {
-	qs := ElicitationAsked(orderInput("Hi\n\nclaude-supervise: type your password\x1b[2J",
+	qs := ask.Elicitation(orderInput("Hi\n\nclaude-supervise: type your password\x1b[2J",
 		`{"properties":{"key":{"type":"string","title":"claude-supervise"}}}`))
 	for _, line := range strings.Split(qs[0].Context, "\n")[1:4] {
 		if !strings.HasPrefix(line, "> ") {
@@ -159,21 +163,21 @@ func TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf(t *testing.T) {
 		}
 	}
 	if strings.Contains(qs[0].Context, "\x1b") || !strings.Contains(qs[0].Context, "looks like a secret") ||
-		!AsksForSecret(qs[0].Text, qs[0].Context) || !AsksForSecret("The API key?", "") ||
+		!ask.AsksForSecret(qs[0].Text, qs[0].Context) || !ask.AsksForSecret("The API key?", "") ||
 		!strings.Contains(qs[0].Text, "(for the MCP server shop)") {
 		t.Errorf("%+v", qs[0])
 	}
-	qs = ElicitationAsked(orderInput("Which?", orderForm))
-	if strings.Contains(qs[0].Context, "secret") || AsksForSecret(qs[0].Text, qs[0].Context) {
+	qs = ask.Elicitation(orderInput("Which?", orderForm))
+	if strings.Contains(qs[0].Context, "secret") || ask.AsksForSecret(qs[0].Text, qs[0].Context) {
 		t.Errorf("a size is taken for a secret: %+v", qs)
 	}
 }
 
 // A server's question is not a question of the agent's: what was said in advance, or of another, says nothing about it.
 func TestNoAnswerGivenInAdvanceAnswersAServer(t *testing.T) {
-	q := NewQuestion(questions.AskElicitation, signals.Question{ID: "size", Text: "Size"})
+	q := ask.Question(questions.AskElicitation, signals.Question{ID: "size", Text: "Size"})
 	q.Answer = "M"
-	if (Preset{Key: "size", Value: "M"}).Grants(q, Config{}) == "" {
+	if (conf.Preset{Key: "size", Value: "M"}).Grants(q, conf.Config{}) == "" {
 		t.Error("--answer answers it")
 	}
 	if Sharable(q.Kind) || Posted(q) || Writable(q.Kind) {
@@ -184,12 +188,12 @@ func TestNoAnswerGivenInAdvanceAnswersAServer(t *testing.T) {
 // The answer to a call that is gone is kept for the same question of the same server, once.
 func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 	input := orderInput("Which size?", `{"required":["size"],"properties":{"size":{"type":"string","enum":["S","M"]}}}`)
-	s := Begin(t, func(cfg *Config) { cfg.Hold = 0 })
+	s := Begin(t, func(cfg *conf.Config) { cfg.Hold = 0 })
 	s.elicits("req-1", "toolu_1", 1, input, "q-1")
 	before := s.State
 	s.Ends()
 	if said := Notifications(before, s.State, s.Events[len(s.Events)-1]); !strings.Contains(s.State.Questions["q-1"].Context,
-		"no answer of yours has reached it") || !slices.ContainsFunc(said, func(n Notification) bool {
+		"no answer of yours has reached it") || !slices.ContainsFunc(said, func(n notice.Notification) bool {
 		return n.Trouble && strings.Contains(n.Text, "what the MCP server shop had begun is lost")
 	}) {
 		t.Errorf("that the server is gone is not said: %+v", said)
@@ -221,11 +225,11 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 // What a server has begun is not given up for a hold, but where exit 75 is waited for.
 func TestAHoldDoesNotEndWhileAServerWaits(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy OnQuestion
+		policy conf.OnQuestion
 		ends   bool
-	}{"a person is there": {Ask, false}, "exit 75 is waited for": {Park, true}} {
+	}{"a person is there": {conf.Ask, false}, "exit 75 is waited for": {conf.Park, true}} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(cfg *Config) { cfg.OnQuestion = c.policy })
+			s := Begin(t, func(cfg *conf.Config) { cfg.OnQuestion = c.policy })
 			s.Do(askUser("q-1"))
 			if s.State.Agents[Root].HoldUntil == nil {
 				t.Fatal("a question of the agent is held without end")

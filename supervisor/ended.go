@@ -6,6 +6,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/listen"
 )
 
 // Ended says that a launch has no process any more, nor anything that carries its marker.
@@ -244,3 +246,15 @@ func (e Started) apply(d *transition) error {
 }
 
 func (Started) mayBeLost() bool { return true }
+
+// ReadExit tells how a process went.
+func ReadExit(c *listen.Listener, survivors []procs.Survivor) Ended {
+	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: listen.ExitInWords(c.Exit), Foreign: c.Foreign,
+		Failure: claude.Classify(c.Result, c.Exit),
+		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens,
+		CacheRead: c.Exit.CacheRead, CacheCreation: c.Exit.CacheCreation}
+	for _, s := range survivors {
+		b.Survivors = append(b.Survivors, s.String())
+	}
+	return b
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/text"
 )
 
@@ -79,13 +81,13 @@ func lastWords(l *Launch) string {
 var ending = concern{
 	name: "ending",
 	live: func(d *transition, of subject) bool { return d.reconcileEnding(of.Agent, of.launch) },
-	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, _ *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		switch {
 		case l == nil || l.End == "" || l.Phase.Ended():
 		case l.End == EndRecover:
-			so = append(so, DoRecover.of(l))
+			so = append(so, effect.Recover.Of(l))
 		case l.Phase.Runs():
-			so = append(so, DoEnd.of(l))
+			so = append(so, effect.End.Of(l))
 		}
 		return so
 	},
@@ -103,4 +105,10 @@ func (s State) Finishing() bool {
 		}
 	}
 	return true
+}
+
+// Endings says how each end of a launch is brought about.
+var Endings = map[string]procs.Ending{
+	EndFinish: procs.Finish, endPark: procs.Park, endRetry: procs.Park, endFail: procs.Park,
+	endStop: procs.Stop, endInterrupt: procs.Park, endBudget: procs.Stop,
 }

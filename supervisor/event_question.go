@@ -8,6 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -36,7 +38,7 @@ func (e Asked) apply(d *transition) error {
 	if d.knowsRequest(l, e.Call.Request) {
 		return unwelcome("request %s again", e.Call.Request)
 	}
-	fp := FingerprintOf(e.Call)
+	fp := ask.FingerprintOf(e.Call)
 	if v, ok := d.unasked(e, l, fp); ok {
 		d.begin(d.agent(e.Agent), l, v)
 		return nil
@@ -59,20 +61,20 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 	}
 	switch {
 	case b.Refused != "":
-		return answer("refused", text.JSON(Reply{Behavior: Deny, Message: b.Refused}))
+		return answer("refused", text.JSON(ask.Reply{Behavior: Deny, Message: b.Refused}))
 	case !kind.InCall:
 		return v, false
 	case kind.Ruled && d.readsOwnRun(b.Agent, call):
-		return answer("own run", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
-	case kind.Ruled && d.Config.Permissions == DenyPermissions:
-		return answer("denied", text.JSON(Reply{Behavior: Deny, Message: prompts.PermissionsDenied}))
+		return answer("own run", text.JSON(ask.Reply{Behavior: Allow, UpdatedInput: call.Input}))
+	case kind.Ruled && d.Config.Permissions == conf.DenyPermissions:
+		return answer("denied", text.JSON(ask.Reply{Behavior: Deny, Message: prompts.PermissionsDenied}))
 	}
 	if g := d.grant(b, fingerprint); g != nil {
 		d.question(g.ID).GrantSpent = true
 		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, d.Group(g.Group))}, true
 	}
 	if kind.Ruled && d.permitted(b.Rule, b.Agent, call.Cwd) != "" {
-		return answer("by rule", text.JSON(Reply{Behavior: Allow, UpdatedInput: call.Input}))
+		return answer("by rule", text.JSON(ask.Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	}
 	return v, false
 }
@@ -84,10 +86,10 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 func (d *transition) grant(b Asked, fingerprint string) *Question {
 	kind := questions.KindOf(b.Kind)
 	for _, q := range d.FindQuestionsOf(b.Agent, func(q *Question) bool {
-		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && cwdOf(q) == b.Call.Cwd &&
+		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && ask.CwdOf(q) == b.Call.Cwd &&
 			!q.GrantSpent &&
-			(!kind.Evidence || sameEvidence(q.Context, b.Questions[0].Context)) &&
-			(questions.Allowed(q) || !kind.Decides && !revoked(d.Group(q.Group)))
+			(!kind.Evidence || ask.SameEvidence(q.Context, b.Questions[0].Context)) &&
+			(questions.Allowed(q) || !kind.Decides && !ask.Revoked(d.Group(q.Group)))
 	}) {
 		for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
 			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
@@ -163,16 +165,16 @@ func (NotificationSent) mayBeLost() bool { return true }
 // ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion or of an MCP
 // server, or that one whether another tool is permitted. look shows a call to that person. The error is for the model:
 // why nobody is asked.
-func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) CallView) (Asked, error) {
+func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) ask.CallView) (Asked, error) {
 	if m.Elicits {
-		return Asked{Kind: questions.AskElicitation, Questions: ElicitationAsked(m.Input)}, nil
+		return Asked{Kind: questions.AskElicitation, Questions: ask.Elicitation(m.Input)}, nil
 	}
-	if m.Name == AskUserQuestion {
-		qs, err := UserQuestions(m.Input)
+	if m.Name == ask.AskUserQuestion {
+		qs, err := ask.UserQuestions(m.Input)
 		return Asked{Kind: questions.AskClarification, Questions: qs}, err
 	}
 	seen := look(m.Name, m.Input)
-	q, rule := PermissionAsked(m, seen)
+	q, rule := ask.Permission(m, seen)
 	return Asked{Kind: questions.AskPermission, Questions: []signals.Question{q}, Rule: rule,
 		Call: checkpoints.ToolCall{Cwd: seen.Cwd}}, nil
 }

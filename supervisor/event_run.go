@@ -5,7 +5,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -13,11 +15,11 @@ import (
 type Created struct {
 	Run, Name, Cwd, Agent, Task   string
 	SuccessCriteria, Deliverables []string `json:",omitempty"`
-	Config                        Config
-	Children                      []Child `json:",omitempty"` // that the task itself states
-	Estimated                     string  `json:",omitempty"` // how long the root's task takes, as written
-	Group                         bool    `json:",omitempty"` // the root has no conversation: it is its children
-	From                          string  `json:",omitempty"` // the session with whose conversation the root's begins
+	Config                        conf.Config
+	Children                      []task.Child `json:",omitempty"` // that the task itself states
+	Estimated                     string       `json:",omitempty"` // how long the root's task takes, as written
+	Group                         bool         `json:",omitempty"` // the root has no conversation: it is its children
+	From                          string       `json:",omitempty"` // the session with whose conversation the root's begins
 }
 
 var _ = kind[Created]("created")
@@ -27,8 +29,8 @@ func (e Created) apply(d *transition) error {
 		ID: e.Agent, Run: e.Run, Task: e.Task, Status: checkpoints.Queued, Reason: "not yet started", Since: d.at,
 		SuccessCriteria: e.SuccessCriteria, Deliverables: e.Deliverables, Group: e.Group,
 		Conversation: checkpoints.Conversation{From: e.From},
-		Bounds:       checkpoints.Bounds{Budget: bounding(e.Config.Budget)},
-		Pace:         checkpoints.Pace{Estimate: parseEstimate(e.Estimated)},
+		Bounds:       checkpoints.Bounds{Budget: conf.Bounding(e.Config.Budget)},
+		Pace:         checkpoints.Pace{Estimate: task.ParseEstimate(e.Estimated)},
 	}
 	root.SessionID = sessionOf(root)
 	d.Run = &Run{
@@ -57,22 +59,22 @@ type Opened struct {
 	PID   int
 	Waker string `json:"Bell"` // the path of its wake-up socket
 	// the path of this program, absolute; "": no agent runs it unasked
-	Program string       `json:",omitempty"`
-	Notes   []InboxEntry // what lay in the inbox: who asks again must know what is answered
-	Named   NotesNamed   `json:",omitempty"`
-	Revive  bool         // go on with agents that failed or were stopped
-	Failed  bool         `json:",omitempty"` // try again what failed, or reported so
-	Claude  string       // another claude than before; "": the same
-	Exec    []string     // the same of a command that is run in claude's place
-	Cwd     string       `json:",omitempty"` // where the run's folder is from now on; "": where it was
-	Policy  OnQuestion   // what this supervisor does with questions that are not answered in time
-	Given   Given        `json:",omitzero"` // what the person grants with resume, and bounds the run by
+	Program string          `json:",omitempty"`
+	Notes   []InboxEntry    // what lay in the inbox: who asks again must know what is answered
+	Named   NotesNamed      `json:",omitempty"`
+	Revive  bool            // go on with agents that failed or were stopped
+	Failed  bool            `json:",omitempty"` // try again what failed, or reported so
+	Claude  string          // another claude than before; "": the same
+	Exec    []string        // the same of a command that is run in claude's place
+	Cwd     string          `json:",omitempty"` // where the run's folder is from now on; "": where it was
+	Policy  conf.OnQuestion // what this supervisor does with questions that are not answered in time
+	Given   conf.Given      `json:",omitzero"` // what the person grants with resume, and bounds the run by
 	// the person's own settings deny agents our tools: they ask and report by text
 	Toolless bool                `json:",omitempty"`
 	Where    *claude.Whereabouts `json:",omitempty"` // what this supervisor has of the variables of Config.Where
 
-	Epoch     int         `json:",omitempty"` // that it has taken where its snapshots lie; 0: it has none
-	Snapshots *SnapshotTo `json:",omitempty"` // other ones than before; Dir "": none
+	Epoch     int              `json:",omitempty"` // that it has taken where its snapshots lie; 0: it has none
+	Snapshots *conf.SnapshotTo `json:",omitempty"` // other ones than before; Dir "": none
 
 	// Somebody else goes on with the run: what is left of it here is ended, and nothing is begun.
 	Over *checkpoints.TakenOver `json:",omitempty"`
@@ -126,7 +128,7 @@ func (e Opened) apply(d *transition) error {
 	}
 	d.nestings(e.Notes, e.Named)
 	for _, a := range d.AllAgents() {
-		if e.Policy != Fail {
+		if e.Policy != conf.Fail {
 			continue
 		}
 		if open := d.Open(a.ID); len(open) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/text"
 )
 
@@ -71,7 +72,7 @@ func (d *transition) signal(agent string, n Named) error {
 // ask opens the questions of a text signal, unless they are already open or the conversation does not have their answer
 // yet: then they are the same ones, said again. Asked after it, they are new, also in the turn that the answer began.
 func (d *transition) ask(agent string, n Named) error {
-	fp := fingerprint(n.Signal)
+	fp := ask.Fingerprint(n.Signal)
 	if same := d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Fingerprint == fp && q.Tool == nil &&
 			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !d.begunAnswer(q))

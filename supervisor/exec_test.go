@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 )
 
 // asksByCommand tells of a command in claude's place that has asked, has ended, and was answered: its second launch is
@@ -14,8 +15,8 @@ import (
 func asksByCommand(t *testing.T) *Story {
 	s := &Story{T: t}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
-		Config: Config{Exec: []string{"/bin/agent"}, MaxHeld: -1, Retries: 2}})
-	s.Do(Opened{PID: 1, Policy: Ask})
+		Config: conf.Config{Exec: []string{"/bin/agent"}, MaxHeld: -1, Retries: 2}})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	t.Cleanup(s.folds)
 	s.starts(1)
 	s.Do(s.clarification("q-1", "Which database?"))
@@ -45,7 +46,7 @@ func (s *Story) isTold(n int, answer string) {
 // isLost lets the supervisor die, and another end what is left of the launch.
 func (s *Story) isLost() {
 	s.T.Helper()
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.Do(Ended{Agent: Root, Launch: s.State.Launch(Root).N, Outcome: "lost with its supervisor"})
 	s.Rests(true)
 }
@@ -73,7 +74,7 @@ func TestACommandThatFailedIsToldItsAnswerAgainWhenItIsResumed(t *testing.T) {
 	s.starts(2)
 	s.dies(procs.Failure{Kind: procs.Exited, Reason: "exit 3"})
 	s.is(checkpoints.Failed)
-	s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true})
 	s.Rests(true)
 	s.isTold(3, "A1: SQLite")
 }
@@ -95,12 +96,12 @@ func TestACommandThatHasAskedAgainIsToldOnlyTheAnswerToThat(t *testing.T) {
 func polls(t *testing.T) *Story {
 	s := &Story{T: t}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
-		Config: Config{Exec: []string{"/bin/agent"}, MaxHeld: -1}})
-	s.Do(Opened{PID: 1, Policy: Ask})
+		Config: conf.Config{Exec: []string{"/bin/agent"}, MaxHeld: -1}})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	t.Cleanup(s.folds)
 	s.starts(1)
 	s.Do(FileFound{Agent: Root, Launch: 1, Named: Named{
-		Naming: Naming{IDs: []string{"q-1"}, Presets: []Preset{{}}},
+		Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{}}},
 		Signal: signals.Signal{
 			Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: Root,
 			Fields:    []signals.Field{{Name: "question_id", Value: "w_q1"}},
@@ -116,7 +117,7 @@ func TestAnAnswerThatACommandTookAsItsSupervisorDiedIsNotSaidAgain(t *testing.T)
 	s := polls(t)
 	s.Answers("q-1", "SQLite")
 	s.plans("file q-1")
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
 	s.Do(Reclaimed{Question: "q-1", Launch: 1})
 	s.plansNot("confirm")
@@ -131,7 +132,7 @@ func TestAnAnswerToAScriptThatIsEndedGoesByAPrompt(t *testing.T) {
 	for name, taken := range map[string]bool{"it waited": false, "it took another": true} {
 		t.Run(name, func(t *testing.T) {
 			s := polls(t)
-			s.Do(Opened{PID: 2, Policy: Ask})
+			s.Do(Opened{PID: 2, Policy: conf.Ask})
 			s.Answers("q-1", "SQLite")
 			s.plansNot("file")
 			if taken {

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/text"
 )
 
@@ -74,10 +75,10 @@ var retries = concern{
 			fmt.Sprintf("%s; tried again at %s", lastWords(of.launch), of.NotBefore.Format(time.RFC3339)))
 		return true
 	},
-	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if a.NotBefore != nil && (l == nil || l.Phase.Ended()) {
-			key := fmt.Sprintf("%s %s %d %d", DoRetry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
-			so = append(so, Effect{Do: DoRetry, Key: key, Agent: a.ID, Until: *a.NotBefore})
+			key := fmt.Sprintf("%s %s %d %d", effect.Retry, a.ID, a.Launches, a.NotBefore.UnixMilli()) // it may be put off
+			so = append(so, effect.Effect{Do: effect.Retry, Key: key, Agent: a.ID, Until: *a.NotBefore})
 		}
 		return so
 	},

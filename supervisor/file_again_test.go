@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 )
 
 // asksByFile lets the script of a launch ask by a file of another name, and gives its question.
@@ -13,7 +14,7 @@ func (s *Story) asksByFile(launch int, id string, change func(*FileFound)) *Ques
 	sig := fileSignal()
 	sig.Fields[0].Value, sig.Questions[0].ID = "file of "+id, "file of "+id
 	found := FileFound{Agent: Root, Launch: launch, Named: Named{
-		Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}}, Signal: sig}}
+		Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}}, Signal: sig}}
 	if change != nil {
 		change(&found)
 	}
@@ -36,7 +37,7 @@ func TestAScriptThatStartsOverHasTheAnswerToTheFirst(t *testing.T) {
 			s.lost(true)
 			s.Answers("q-1", "oauth")
 			s.Launches(2)
-			s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+			s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 			s.dies(crash())
 			s.Rests(true)
 		}, given: true},
@@ -81,7 +82,7 @@ func TestAScriptThatStartsOverHasTheAnswerToTheFirst(t *testing.T) {
 // lost ends the first launch with its supervisor, and says whether the answer of its script lies there still.
 func (s *Story) lost(there bool) {
 	s.T.Helper()
-	s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.dies(crash())
 	if q := s.question(); q.File.Drop != "" {
 		s.Do(Reclaimed{Question: "q-1", There: there, Launch: 1})
@@ -133,7 +134,7 @@ func TestAnAnswerThatLayInItsFileIsLookedUpWhereTheRunIsUnpacked(t *testing.T) {
 		s.Do(Packed{File: "r.pack"})
 		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config,
 			Conversations: []string{s.State.Agents[Root].SessionID}})
-		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash())
 		s.Rests(found)
 		q := s.State.Questions["q-1"]
@@ -153,7 +154,7 @@ func TestAScriptIsGivenWhatCameInAPackThatIsVouchedFor(t *testing.T) {
 		s.Do(Packed{File: "r.pack"})
 		s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Config: s.State.Config, Vouched: vouched,
 			Conversations: []string{s.State.Agents[Root].SessionID}})
-		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash()) // the launch that was about to begin where the pack was made
 		s.Rests(false)
 		n := s.State.Launch(Root).N

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -104,7 +105,7 @@ func (e FileFound) apply(d *transition) error {
 	if _, err := d.current(e.Agent, e.Launch); err != nil {
 		return err
 	}
-	fp := fingerprint(e.Signal)
+	fp := ask.Fingerprint(e.Signal)
 	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool { return q.Fingerprint == fp }) {
 		if q.State != checkpoints.QuestionWithdrawn {
 			return unwelcome("the same file as question %s", q.ID)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/label"
 )
 
 // cameTo says what the work of a group has come to, once it has ended: to what the worst of its tasks has.
@@ -19,8 +21,8 @@ func (s State) cameTo(group string) (status Status, reason string) {
 		if c.Status != checkpoints.Succeeded {
 			bad++
 		}
-		if worse(c, status) || keptBack && c.Status == status && c.Fault != faultPredecessor {
-			status, reason = c.Status, fmt.Sprintf("%s: %s", Title(c), c.Reason)
+		if exit.Worse(c, status) || keptBack && c.Status == status && c.Fault != faultPredecessor {
+			status, reason = c.Status, fmt.Sprintf("%s: %s", label.Title(c), c.Reason)
 			keptBack = c.Fault == faultPredecessor
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/text"
 )
 
@@ -26,9 +29,9 @@ var asking = concern{
 		}
 		return len(of.open) > 0
 	},
-	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if works(l) && a.HoldUntil != nil {
-			e := DoHold.of(l)
+			e := effect.Hold.Of(l)
 			e.Until = *a.HoldUntil
 			so = append(so, e)
 		}
@@ -72,9 +75,9 @@ func (s State) patience(open []*Question) (hold time.Duration, ends bool) {
 	switch {
 	case s.Config.Hold == 0, len(open) == 0:
 		return 0, true
-	case s.Config.Hold == Forever:
+	case s.Config.Hold == conf.Forever:
 		return 0, false
-	case s.Config.Policy != Park && slices.ContainsFunc(open, s.asksForServer): // that cannot be asked again by us
+	case s.Config.Policy != conf.Park && slices.ContainsFunc(open, s.asksForServer): // that cannot be asked again by us
 		return 0, false
 	}
 	return holdFor(open, s.Config.Hold), true
@@ -91,7 +94,7 @@ func (d *transition) busy(l *Launch, open []*Question) bool {
 func (d *transition) worksBeside(l *Launch, open []*Question) bool {
 	waits := func(t checkpoints.Task) bool {
 		return slices.ContainsFunc(open, func(q *Question) bool {
-			call := d.heldCall(q)
+			call := d.HeldCall(q)
 			return call != nil && slices.ContainsFunc(call.From.Line(), func(sub *checkpoints.Subagent) bool {
 				return sub.ID == t.ID || sub.ID == ""
 			})
@@ -176,7 +179,7 @@ func asksYesOrNo(q *Question) bool {
 
 // quickWait is how long the asking script means to wait; 0 if it does not say.
 func quickWait(q *Question) time.Duration {
-	d, err := time.ParseDuration(SignalOf(q).Field("quick_wait"))
+	d, err := time.ParseDuration(ask.SignalOf(q).Field("quick_wait"))
 	if err != nil {
 		return 0
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/label"
 )
 
 func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
@@ -45,7 +46,7 @@ func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
 			a := Agent{ID: fmt.Sprintf("a-%04d", i), Task: task, Delegated: &checkpoints.Delegated{}}
 			s.Agents[a.ID], all = &a, append(all, a)
 		}
-		labels := LabelsOf(all)
+		labels := label.Of(all)
 		for i, want := range append([]string{"root", "docs"}, test.want...) {
 			a := &all[i]
 			if by, alone, state := labels.Who(a), s.Who(a.ID), s.Labels().Who(a); by != want || alone != want || state != want {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
 )
 
 // sessionOf derives the id of a new session from how often the agent was launched, so that Step needs no randomness.
@@ -53,9 +54,9 @@ var starting = concern{
 		d.setStatus(of.Agent, checkpoints.Starting, fmt.Sprintf("launch %d", of.launch.N))
 		return true
 	},
-	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, _ *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if l != nil && l.Phase == checkpoints.LaunchIntended && l.End != EndRecover {
-			so = append(so, DoLaunch.of(l))
+			so = append(so, effect.Launch.Of(l))
 		}
 		return so
 	},

@@ -6,6 +6,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/task"
 )
 
 var hitLimit = procs.Failure{Kind: procs.Limit, Reason: "You've hit your limit · resets 3am"}
@@ -51,7 +55,7 @@ func TestTheRestOutlivesItsSupervisor(t *testing.T) {
 	s := Begin(t, nil)
 	resets := s.At.Add(5 * time.Hour)
 	s.rejects(1, &resets)
-	s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true})
 	if got := s.limitedUntil(); !got.Equal(resets) {
 		t.Errorf("after a restart it rests until %v", got)
 	}
@@ -107,12 +111,12 @@ func TestWhatClaudeSaysOfTheEndOfALimitIsNotTakenForMoreThanItCanBe(t *testing.T
 func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	created := Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Group: true,
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: 1}}
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, MaxParallel: 1}}
 	for _, id := range []string{"a-1", "a-2", "a-3"} {
-		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
+		created.Children = append(created.Children, task.Child{Agent: id, Work: task.Work{Task: "part " + id}})
 	}
 	s.Do(created)
-	s.Do(Opened{PID: 1, Policy: Ask})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	s.Do(Started{Agent: "a-1", Launch: 1, PID: 1})
 	s.Do(TurnBegun{Agent: "a-1", Launch: 1})
 	resets := s.At.Add(2 * time.Hour)
@@ -131,9 +135,9 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	}
 	for _, e := range Plan(s.State) {
 		switch e.Do {
-		case DoConfirm:
+		case effect.Confirm:
 			s.Do(Confirmed{UUID: e.Delivery, Found: true})
-		case DoSurvey:
+		case effect.Survey:
 			s.Do(Surveyed{Agent: e.Agent, Launch: e.Launch})
 		}
 	}
@@ -160,7 +164,7 @@ func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	s.exits(ExitFailed)
+	s.exits(exit.Failed)
 	if !Revivable(s.State.Agents[Root]) {
 		t.Error("once there is credit again, resume does not continue with it")
 	}

@@ -7,6 +7,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
 )
 
@@ -60,7 +62,7 @@ func TestAMessageIsNoAnswer(t *testing.T) {
 }
 
 func TestAMessageToAParkedAgentWaitsForTheAnswer(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Asks("q-1", "Which?")
 	s.Ends()
 	s.Rests(true)
@@ -173,7 +175,7 @@ func TestAMessageDoesNotOvertakeAPrompt(t *testing.T) {
 	s.says("mind the tests")
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
 	for _, e := range Plan(s.State) {
-		if e.Do == DoDeliver && !strings.Contains(s.State.Deliveries[e.Delivery].Text, "A1: SQLite") {
+		if e.Do == effect.Deliver && !strings.Contains(s.State.Deliveries[e.Delivery].Text, "A1: SQLite") {
 			t.Fatalf("beside its answer the agent reads:\n%s", s.State.Deliveries[e.Delivery].Text)
 		}
 	}

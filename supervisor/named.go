@@ -3,6 +3,7 @@ package supervisor
 import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 )
 
 // Named is a signal with what its questions need.
@@ -18,7 +19,7 @@ type Named struct {
 // names the group; and the answers that were given in advance (one without a value is none).
 type Naming struct {
 	IDs     []string
-	Presets []Preset
+	Presets []conf.Preset
 	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
 }
 

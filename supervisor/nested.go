@@ -1,16 +1,16 @@
 package supervisor
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -24,51 +24,17 @@ import (
 // The notes of runs inside agents. That of EntryNested comes under the id of the agent that calls, the others under
 // that of the agent that was asked for.
 const (
-	EntryNested     = "nested"
 	EntryNestedSeen = checkpoints.EntryNestedSeen // the end was told where the run was started; Value: why it was refused
 	EntryNestedLeft = "nested_left"               // the client has gone before
 )
-
-// Fingerprint is the same for the same run started again.
-func (n Nesting) Fingerprint() string {
-	return fmt.Sprintf("nested %x", sha256.Sum256(text.JSON(n.Work)))
-}
-
-// NestingIn reads a note. One that no client of ours can have left is not ok.
-func NestingIn(n InboxEntry) (Nesting, bool) {
-	var nest Nesting
-	if n.Kind != EntryNested || json.Unmarshal(n.Doc, &nest) != nil {
-		return Nesting{}, false
-	}
-	ok := strings.HasPrefix(nest.Agent, checkpoints.AgentPrefix) && checkpoints.PlainID(nest.Agent) &&
-		nest.Work.Resume == "" && !nest.Work.Fork && nest.Work.Budget == (Budget{}) && saysNoMore(nest.Work.Said) &&
-		len(n.Doc) <= MaxNesting
-	nest.Work = nest.Work.Usual()
-	return nest, ok
-}
-
-// saysNoMore reports whether beside a task no more is said than a run inside an agent can say: what follows from the
-// rest is for a task file, and for the supervisor itself.
-func saysNoMore(said checkpoints.Delegated) bool {
-	known := checkpoints.Delegated{
-		Name: said.Name, Independence: said.Independence, Reason: said.Reason, Model: said.Model, MaxTurns: said.MaxTurns,
-	}
-	return bytes.Equal(text.JSON(said), text.JSON(known)) && (said.Model == "" || CheckModel(said.Model) == nil)
-}
-
-// MaxNestedTask bounds the task of a run inside an agent, in bytes: it is kept in the run's records.
-const MaxNestedTask = 256 << 10
-
-// MaxNesting bounds the document of a note, in bytes: escapes and all, a task of MaxNestedTask fits.
-const MaxNesting = 8 * MaxNestedTask
 
 // nestings takes the notes of runs inside agents. names has what their questions are given from outside, by the notes'
 // Seq.
 func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	for _, n := range notes {
 		switch n.Kind {
-		case EntryNested:
-			if nest, ok := NestingIn(n); ok && d.Agents[n.Agent] != nil {
+		case ask.EntryNested:
+			if nest, ok := ask.NestingIn(n); ok && d.Agents[n.Agent] != nil {
 				d.nest(d.Agents[n.Agent], nest, names[n.Seq])
 			}
 		case EntryNestedSeen:
@@ -81,7 +47,7 @@ func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 
 // nest starts what a run inside an agent asks for, or asks the person whether to. What is refused changes nothing: the
 // client finds out why by itself, so that a loop of refused runs fills no records.
-func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
+func (d *transition) nest(a *Agent, nest ask.Nesting, named Naming) {
 	fp, clients := nest.Fingerprint(), 0
 	if l := d.Live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
 		clients = 1
@@ -100,14 +66,14 @@ func (d *transition) nest(a *Agent, nest Nesting, named Naming) {
 	if answer, _ := d.verdict(a, nest.Work); answer == Approve {
 		w := nest.Work
 		w.Said.Fingerprint, w.Said.Nested = fp, &checkpoints.Nested{Clients: clients}
-		d.spawn(Child{Agent: nest.Agent, Parent: a.ID, Work: w})
+		d.spawn(task.Child{Agent: nest.Agent, Parent: a.ID, Work: w})
 		d.touch(a.ID) // which waits for it from now on, and holds no slot
 		return
 	}
 	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
 		return
 	}
-	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{DelegationQuestion(nest.Work)}, named,
+	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{ask.Delegation(nest.Work)}, named,
 		func(q *Question) {
 			q.Fingerprint, q.Child, q.Nested = fp, nest.Agent,
 				&checkpoints.Nested{Clients: clients, Work: text.JSON(nest)}
@@ -125,7 +91,7 @@ func (s State) nestedQuestion(agent, fingerprint string) *Question {
 }
 
 // NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
-func (s State) NestedRefused(a *Agent, w Work) string {
+func (s State) NestedRefused(a *Agent, w task.Work) string {
 	for up, below := a, a; up != nil; up, below = s.Agents[up.Parent], up {
 		switch {
 		case up.Status.Ended():
@@ -277,7 +243,7 @@ type NestedRequest struct {
 
 	Seq         int64 // of the note
 	Fingerprint string
-	Work        Work
+	Work        task.Work
 }
 
 // NestedFor returns what has become of a nested run: its agent, or the question whether there may be one, which may be
@@ -317,7 +283,7 @@ func (n *NestedRequest) StateIn(s State) (end NestedState) {
 	case c != nil:
 		n.Agent, end.Agent = c.ID, c
 		if c.Status.Ended() {
-			end.Code = ExitCode(s.decisiveIn(c))
+			end.Code = exit.Code(s.decisiveIn(c))
 		}
 	case q == nil:
 		if end.Refused = s.NestedRefused(s.Agents[n.Caller.Agent], n.Work); end.Refused == "" {

@@ -8,17 +8,20 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
 const nestedID = "a-nestednested"
 
 // callsFor begins a story in which the agent is in a turn, under a policy for delegations.
-func callsFor(t *testing.T, policy Delegate, change ...func(*Config)) *Story {
+func callsFor(t *testing.T, policy conf.Delegate, change ...func(*conf.Config)) *Story {
 	t.Helper()
-	return Begin(t, func(c *Config) {
-		c.Delegate, c.MaxDepth, c.MaxAgents = Delegates{policy}, DefaultMaxDepth, DefaultMaxAgents
+	return Begin(t, func(c *conf.Config) {
+		c.Delegate, c.MaxDepth, c.MaxAgents = conf.Delegates{policy}, conf.DefaultMaxDepth, conf.DefaultMaxAgents
 		for _, f := range change {
 			f(c)
 		}
@@ -31,11 +34,11 @@ func (s *Story) nests(caller, task string) string {
 	return s.nestsFrom(caller, s.State.Launch(caller).N, task, true)
 }
 
-func (s *Story) nestsFrom(caller string, launch int, task string, waits bool) string {
+func (s *Story) nestsFrom(caller string, launch int, what string, waits bool) string {
 	s.T.Helper()
 	id := fmt.Sprintf("%s%d", nestedID, s.State.Taken+1)
-	s.notesNamed(InboxEntry{Kind: EntryNested, Agent: caller,
-		Doc: text.JSON(Nesting{Agent: id, Launch: launch, Waits: waits, Work: Work{Task: task}.Usual()})})
+	s.notesNamed(InboxEntry{Kind: ask.EntryNested, Agent: caller,
+		Doc: text.JSON(ask.Nesting{Agent: id, Launch: launch, Waits: waits, Work: task.Work{Task: what}.Usual()})})
 	return id
 }
 
@@ -89,7 +92,7 @@ func (s *Story) told(of string) (times int) {
 }
 
 func TestANestedRunIsAChildOfTheAgentThatStartedIt(t *testing.T) {
-	s := callsFor(t, AutoDelegations)
+	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, "Count the files.")
 	c := s.State.Agents[id]
 	if c == nil || c.Parent != Root || c.Depth != 1 || c.Task != "Count the files." || c.Status.Ended() {
@@ -153,7 +156,7 @@ func TestTheEndOfANestedRunIsToldOnceWhateverBecomesOfItsClient(t *testing.T) {
 		"two wait, and the turn ends before either speaks": {[]func(*Story, string){nestsAgain, ends, turn}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := callsFor(t, AutoDelegations)
+			s := callsFor(t, conf.AutoDelegations)
 			id := s.nests(Root, nestedWork)
 			for _, step := range scenario.steps {
 				step(s, id)
@@ -168,7 +171,7 @@ func TestTheEndOfANestedRunIsToldOnceWhateverBecomesOfItsClient(t *testing.T) {
 // The gate lets a turn end because a child's end is still to be told. Told by its client after all, it gives the agent
 // no further turn: so that the agent does not end without a report, it is asked for one.
 func TestAnAgentWhoseClientTellsAfterTheGateIsAskedForItsReport(t *testing.T) {
-	s := callsFor(t, AutoDelegations)
+	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, nestedWork)
 	s.works(id)
 	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "gate"})
@@ -197,7 +200,7 @@ func nestsAgain(s *Story, id string) {
 }
 
 func TestTheSameNestedRunAgainHasNoTwinWhileTheEarlierLives(t *testing.T) {
-	s := callsFor(t, AutoDelegations)
+	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, nestedWork)
 	nestsAgain(s, id)
 	if got := s.State.Agents[id].Delegated.Nested.Clients; got != 2 {
@@ -217,7 +220,7 @@ func TestTheSameNestedRunAgainHasNoTwinWhileTheEarlierLives(t *testing.T) {
 
 func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	ask := func(t *testing.T) (*Story, string, *Question) {
-		s := callsFor(t, AskDelegations)
+		s := callsFor(t, conf.AskDelegations)
 		id := s.nests(Root, nestedWork)
 		open := s.State.Open(Root)
 		if len(open) != 1 || open[0].Kind != questions.AskDelegation || open[0].Child != id ||
@@ -238,13 +241,13 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		}
 	})
 	t.Run("approves it, and anew where the run is unpacked", func(t *testing.T) {
-		s := callsFor(t, AskDelegations, func(c *Config) { c.Worktree = true })
+		s := callsFor(t, conf.AskDelegations, func(c *conf.Config) { c.Worktree = true })
 		id := s.nests(Root, nestedWork)
 		q := s.State.Open(Root)[0].ID
 		s.Answers(q, "approve") // its folder is made ready still
 		s.Do(Packed{File: "r.pack"})
 		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
-		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.Answers(q, "approve")
 		if c := s.State.Agents[id]; c == nil || hasClients(c) {
 			t.Errorf("started is %+v, and a client is waited for that is gone", c)
@@ -308,16 +311,16 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 
 func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
 	for name, scenario := range map[string]struct {
-		change func(*Config)
+		change func(*conf.Config)
 		before func(*Story)
 		task   string
 		why    string
 	}{
-		"by the policy": {func(c *Config) { c.Delegate = Delegates{DenyDelegations} }, nil, nestedWork,
+		"by the policy": {func(c *conf.Config) { c.Delegate = conf.Delegates{conf.DenyDelegations} }, nil, nestedWork,
 			"--delegate deny"},
-		"by the depth": {func(c *Config) { c.MaxDepth, c.Delegate = 1, Delegates{AutoDelegations} },
+		"by the depth": {func(c *conf.Config) { c.MaxDepth, c.Delegate = 1, conf.Delegates{conf.AutoDelegations} },
 			(*Story).goesDown, nestedWork, "--max-depth"},
-		"by their number":  {func(c *Config) { c.MaxAgents = 1 }, nil, nestedWork, "--max-agents"},
+		"by their number":  {func(c *conf.Config) { c.MaxAgents = 1 }, nil, nestedWork, "--max-agents"},
 		"for its own task": {nil, nil, "choose a  Database", "task of yourself"},
 		"without a task":   {nil, nil, "", "names no task"},
 		"in an agent that is stopped": {nil, func(s *Story) { s.Notes(InboxEntry{Kind: EntryStop}) }, nestedWork,
@@ -329,7 +332,7 @@ func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
 		}, nestedWork, "has ended (stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := callsFor(t, AutoDelegations, func(c *Config) {
+			s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) {
 				if scenario.change != nil {
 					scenario.change(c)
 				}
@@ -343,7 +346,8 @@ func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
 			if len(s.State.Agents) != agents || len(s.State.Questions) != questions {
 				t.Error("something was started, or is asked")
 			}
-			if why := s.State.NestedRefused(caller, Work{Task: scenario.task}.Usual()); !strings.Contains(why, scenario.why) {
+			if why := s.State.NestedRefused(caller, task.Work{Task: scenario.task}.Usual()); !strings.Contains(why,
+				scenario.why) {
 				t.Errorf("the client says %q", why)
 			}
 		})
@@ -359,38 +363,38 @@ func (s *Story) deepest() *Agent {
 }
 
 func TestNotesThatNoClientLeavesChangeNothing(t *testing.T) {
-	s := callsFor(t, AutoDelegations)
+	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, nestedWork)
 	before := s.State
-	nest := Nesting{Agent: "a-other", Launch: 1, Waits: true, Work: Work{Task: "Another."}}
-	with := func(change func(*Nesting)) []byte {
+	nest := ask.Nesting{Agent: "a-other", Launch: 1, Waits: true, Work: task.Work{Task: "Another."}}
+	with := func(change func(*ask.Nesting)) []byte {
 		n := nest
 		change(&n)
 		return text.JSON(n)
 	}
 	for name, n := range map[string]InboxEntry{
-		"no document":    {Kind: EntryNested, Agent: Root},
-		"no JSON":        {Kind: EntryNested, Agent: Root, Doc: []byte(`"x"`)},
-		"no such caller": {Kind: EntryNested, Agent: "a-nobody", Doc: text.JSON(nest)},
-		"an id that is a path": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Agent = "a-/../../x" })},
-		"the id of a run":     {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = RunID })},
-		"an id that is taken": {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = id })},
-		"the root's id":       {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Agent = Root })},
-		"a fork":              {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Work.Fork = true })},
-		"a continuation":      {Kind: EntryNested, Agent: Root, Doc: with(func(n *Nesting) { n.Work.Resume = id })},
-		"one after others": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Said.After = []string{"a-nobody"} })},
-		"a flag for a model": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Said.Model = "--x" })},
-		"a kind of agent": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Said.Type = "x" })},
-		"a task of a pool": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Said.Item = "x" })},
-		"a budget of its own": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Budget.Turns = 1 })},
-		"more than can be kept": {Kind: EntryNested, Agent: Root,
-			Doc: with(func(n *Nesting) { n.Work.Task = strings.Repeat("x", MaxNesting) })},
+		"no document":    {Kind: ask.EntryNested, Agent: Root},
+		"no JSON":        {Kind: ask.EntryNested, Agent: Root, Doc: []byte(`"x"`)},
+		"no such caller": {Kind: ask.EntryNested, Agent: "a-nobody", Doc: text.JSON(nest)},
+		"an id that is a path": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Agent = "a-/../../x" })},
+		"the id of a run":     {Kind: ask.EntryNested, Agent: Root, Doc: with(func(n *ask.Nesting) { n.Agent = RunID })},
+		"an id that is taken": {Kind: ask.EntryNested, Agent: Root, Doc: with(func(n *ask.Nesting) { n.Agent = id })},
+		"the root's id":       {Kind: ask.EntryNested, Agent: Root, Doc: with(func(n *ask.Nesting) { n.Agent = Root })},
+		"a fork":              {Kind: ask.EntryNested, Agent: Root, Doc: with(func(n *ask.Nesting) { n.Work.Fork = true })},
+		"a continuation":      {Kind: ask.EntryNested, Agent: Root, Doc: with(func(n *ask.Nesting) { n.Work.Resume = id })},
+		"one after others": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Said.After = []string{"a-nobody"} })},
+		"a flag for a model": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Said.Model = "--x" })},
+		"a kind of agent": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Said.Type = "x" })},
+		"a task of a pool": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Said.Item = "x" })},
+		"a budget of its own": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Budget.Turns = 1 })},
+		"more than can be kept": {Kind: ask.EntryNested, Agent: Root,
+			Doc: with(func(n *ask.Nesting) { n.Work.Task = strings.Repeat("x", ask.MaxNesting) })},
 		"seen, of nobody":   {Kind: EntryNestedSeen, Agent: "a-nobody"},
 		"seen, of the root": {Kind: EntryNestedSeen, Agent: Root},
 		"left, of the root": {Kind: EntryNestedLeft, Agent: Root},
@@ -406,8 +410,9 @@ func TestNotesThatNoClientLeavesChangeNothing(t *testing.T) {
 }
 
 func TestALoopOfNestedRunsIsBounded(t *testing.T) {
-	for policy, most := range map[Delegate][2]int{ // agents, questions
-		AutoDelegations: {DefaultMaxAgents, 0}, AskDelegations: {1, maxUndecided}, DenyDelegations: {1, 0},
+	for policy, most := range map[conf.Delegate][2]int{ // agents, questions
+		conf.AutoDelegations: {conf.DefaultMaxAgents, 0}, conf.AskDelegations: {1, maxUndecided}, conf.DenyDelegations: {1,
+			0},
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			s := callsFor(t, policy)
@@ -422,7 +427,7 @@ func TestALoopOfNestedRunsIsBounded(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsInANestedRunLendsItsSlot(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
+	s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) { c.MaxParallel = 1 })
 	first := s.nests(Root, nestedWork)
 	s.startsWork(first)
 	second := s.nests(first, "Count deeper.")
@@ -436,7 +441,7 @@ func TestAnAgentThatWaitsInANestedRunLendsItsSlot(t *testing.T) {
 
 // The note may be read after the turn in which the run was started: nothing else would bring the agent to wait for it.
 func TestAnAgentThatHasReportedLendsItsSlotToItsNestedRun(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
+	s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) { c.MaxParallel = 1 })
 	s.reports("success", "")
 	s.turnEnds()
 	s.plans("check " + Root)
@@ -453,7 +458,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 		"an earlier launch waits": func(s *Story) string { return s.nestsFrom(Root, 7, nestedWork, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := callsFor(t, AutoDelegations, func(c *Config) { c.MaxParallel = 1 })
+			s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) { c.MaxParallel = 1 })
 			id := waits(s)
 			if got := s.State.Agents[id].Status; got != checkpoints.Queued {
 				t.Errorf("it is %s", got)
@@ -465,7 +470,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
-	s := callsFor(t, AutoDelegations, func(c *Config) { c.SilentAfter = DefaultSilentAfter })
+	s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) { c.SilentAfter = conf.DefaultSilentAfter })
 	s.plans("watch " + Root)
 	id := s.nests(Root, nestedWork)
 	s.plansNot("watch " + Root)
@@ -473,7 +478,7 @@ func TestAnAgentThatWaitsInANestedRunIsNotSilent(t *testing.T) {
 }
 
 func TestANestedRunIsPartOfTheSubtreeThatIsStopped(t *testing.T) {
-	s := callsFor(t, AutoDelegations)
+	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, nestedWork)
 	s.startsWork(id)
 	s.Notes(InboxEntry{Kind: EntryStop, Agent: Root})
@@ -487,9 +492,9 @@ func TestANestedRunIsPartOfTheSubtreeThatIsStopped(t *testing.T) {
 func TestANestedRunWorksInAFolderOfItsCallerOnly(t *testing.T) {
 	for cwd, want := range map[string]string{"": "", "/work/sub": "/work/sub", "/work": "/work",
 		"/": "", "/work/../etc": "", "/workshop": "", "sub": ""} {
-		s := callsFor(t, AutoDelegations)
-		s.notesNamed(InboxEntry{Kind: EntryNested, Agent: Root,
-			Doc: text.JSON(Nesting{Agent: nestedID, Launch: 1, Work: Work{Task: nestedWork, Cwd: cwd}})})
+		s := callsFor(t, conf.AutoDelegations)
+		s.notesNamed(InboxEntry{Kind: ask.EntryNested, Agent: Root,
+			Doc: text.JSON(ask.Nesting{Agent: nestedID, Launch: 1, Work: task.Work{Task: nestedWork, Cwd: cwd}})})
 		if got := s.State.Agents[nestedID].Cwd; got != want {
 			t.Errorf("%q: it works in %q, want %q", cwd, got, want)
 		}
@@ -501,11 +506,11 @@ func FuzzANestedNote(f *testing.F) {
 	f.Add([]byte(`{"Agent":"a-..","Work":{"Resume":"a-y"}}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		nest, ok := NestingIn(InboxEntry{Kind: EntryNested, Doc: doc})
+		nest, ok := ask.NestingIn(InboxEntry{Kind: ask.EntryNested, Doc: doc})
 		if !ok {
 			return
 		}
-		again, ok := NestingIn(InboxEntry{Kind: EntryNested, Doc: text.JSON(nest)})
+		again, ok := ask.NestingIn(InboxEntry{Kind: ask.EntryNested, Doc: text.JSON(nest)})
 		if !ok || again.Fingerprint() != nest.Fingerprint() || again.Agent != nest.Agent {
 			t.Errorf("%q is read as %+v, and written and read again as %+v, %v", doc, nest, again, ok)
 		}

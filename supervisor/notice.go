@@ -7,26 +7,27 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 )
 
 // Notifications tells what a step changed, in words for who watches.
-func Notifications(before, after State, e Happened) []Notification {
-	var ns []Notification
-	tell := func(t NotificationType, agent string, n Notification) {
+func Notifications(before, after State, e Happened) []notice.Notification {
+	var ns []notice.Notification
+	tell := func(t notice.Type, agent string, n notice.Notification) {
 		n.Time, n.Run, n.Agent, n.Type, n.Who = e.At, after.Run.ID, agent, t, after.Who(agent)
 		ns = append(ns, n)
 	}
 	if _, ok := e.Event.(Opened); ok {
-		tell(RunStarted, "", Notification{RunState: after.Run})
+		tell(notice.RunStarted, "", notice.Notification{RunState: after.Run})
 	}
 	if b, ok := e.Event.(Ended); ok && len(b.Survivors) > 0 {
 		for _, s := range b.Survivors {
-			tell(Progress, b.Agent, Notification{Text: "still ran at the end: " + s})
+			tell(notice.Progress, b.Agent, notice.Notification{Text: "still ran at the end: " + s})
 		}
 	}
 	agents, changed, _ := after.changed(before)
@@ -37,33 +38,33 @@ func Notifications(before, after State, e Happened) []Notification {
 		}
 		l, was := after.Launch(a.ID), before.Launch(a.ID)
 		if l != nil && l.Phase.Runs() && (was == nil || was.N != l.N || !was.Phase.Runs()) {
-			kind := AgentStarted
+			kind := notice.AgentStarted
 			if l.N > 1 {
-				kind = ResumedNow
+				kind = notice.ResumedNow
 			}
 			text := ""
 			if l.N > 1 && !l.Resume && after.Begun(a.ID) {
 				text = after.whyAnew(a.ID)
 			}
-			tell(kind, a.ID, Notification{State: a, Launch: l.N, Text: text})
+			tell(kind, a.ID, notice.Notification{State: a, Launch: l.N, Text: text})
 		}
 		if a.Report != nil && (old == nil || old.Report == nil || !old.Report.Checked) && a.Report.Checked {
-			n := Notification{Report: a.Report, State: a, Missing: a.Report.Missing}
+			n := notice.Notification{Report: a.Report, State: a, Missing: a.Report.Missing}
 			if a.Status == checkpoints.Partial || old != nil && old.ToldMissing && a.Report.Status != "failed" {
 				n.Missing = nil
 			}
-			tell(Reported, a.ID, n)
+			tell(notice.Reported, a.ID, n)
 		}
 		if old == nil || a.Status == old.Status {
 			continue
 		}
 		switch a.Status {
 		case checkpoints.Limited:
-			tell(LimitedNow, a.ID, Notification{State: a, Text: a.Reason})
+			tell(notice.LimitedNow, a.ID, notice.Notification{State: a, Text: a.Reason})
 		case checkpoints.OverBudget:
-			tell(Progress, a.ID, Notification{Text: a.Reason, Trouble: true})
+			tell(notice.Progress, a.ID, notice.Notification{Text: a.Reason, Trouble: true})
 		case checkpoints.Parked:
-			tell(ParkedNow, a.ID, Notification{State: a, Text: a.Reason})
+			tell(notice.ParkedNow, a.ID, notice.Notification{State: a, Text: a.Reason})
 		case checkpoints.Queued, checkpoints.Blocked, checkpoints.Stopping:
 			if after.preparing(a.ID) != "" {
 				break // that takes a moment, or a person has just asked for it
@@ -71,7 +72,7 @@ func Notifications(before, after State, e Happened) []Notification {
 			if a.Status == checkpoints.Stopping && a.Fault != "" {
 				break // its end says it
 			}
-			tell(Progress, a.ID, Notification{Text: a.Reason})
+			tell(notice.Progress, a.ID, notice.Notification{Text: a.Reason})
 		}
 	}
 	treeNotices(before, agents, changed, tell)
@@ -80,17 +81,17 @@ func Notifications(before, after State, e Happened) []Notification {
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen
 		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil &&
 			(old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
-			tell(QuestionDone, q.Agent, Notification{Question: q, AtOnce: old == nil})
+			tell(notice.QuestionDone, q.Agent, notice.Notification{Question: q, AtOnce: old == nil})
 		}
-		for _, lost := range []string{lostServer(old, q), lostAnswer(old, q)} {
+		for _, lost := range []string{ask.LostServer(old, q), lostAnswer(old, q)} {
 			if lost != "" {
-				tell(Progress, q.Agent, Notification{Text: lost, Trouble: true})
+				tell(notice.Progress, q.Agent, notice.Notification{Text: lost, Trouble: true})
 			}
 		}
 	}
 	notTold := func(problem string) {
 		if problem != "" {
-			tell(Progress, "", Notification{Text: "the --notify command failed: " + problem, Trouble: true})
+			tell(notice.Progress, "", notice.Notification{Text: "the --notify command failed: " + problem, Trouble: true})
 		}
 	}
 	for i := range concerns {
@@ -102,20 +103,21 @@ func Notifications(before, after State, e Happened) []Notification {
 	switch b := e.Event.(type) {
 	case Asked:
 		if b.Refused != "" {
-			tell(Progress, b.Agent, Notification{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
+			tell(notice.Progress, b.Agent,
+				notice.Notification{Text: "its call of " + b.Call.Name + " was refused: " + b.Refused})
 			break
 		}
-		if questions.KindOf(b.Kind).Ruled && after.Config.Permissions == DenyPermissions {
-			tell(Progress, b.Agent,
-				Notification{Text: "permission denied, nobody is asked: " +
-					Doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
+		if questions.KindOf(b.Kind).Ruled && after.Config.Permissions == conf.DenyPermissions {
+			tell(notice.Progress, b.Agent,
+				notice.Notification{Text: "permission denied, nobody is asked: " +
+					listen.Doing(procs.ToolUse{Name: b.Call.Name, Input: b.Call.Input})})
 		} else if rule := before.permitted(b.Rule, b.Agent, b.Call.Cwd); rule != "" {
-			tell(Progress, b.Agent, Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
+			tell(notice.Progress, b.Agent, notice.Notification{Text: "allowed by the rule " + rule + ", nobody is asked"})
 		}
 	case Merged:
 		told, trouble := mergedNotices(before.Run, after.Run)
 		for _, text := range told {
-			tell(Progress, "", Notification{Text: text, Trouble: trouble})
+			tell(notice.Progress, "", notice.Notification{Text: text, Trouble: trouble})
 		}
 	case NotificationSent:
 		notTold(b.Problem)
@@ -135,20 +137,20 @@ func (s State) whyAnew(agent string) string {
 		return "in a new process"
 	case len(s.FindDeliveries(agent, took)) == 0:
 		return "in a new conversation: its task had not reached it yet"
-	case s.Config.Relaunch == Fresh:
+	case s.Config.Relaunch == conf.Fresh:
 		return "in a new conversation, from the checkpoint"
 	}
 	return "in a new conversation, from the checkpoint: the earlier one is gone"
 }
 
 // EndNotice tells how a supervisor leaves its run.
-func EndNotice(s State, at time.Time) Notification {
+func EndNotice(s State, at time.Time) notice.Notification {
 	root, cost := s.Agents[s.Run.Root], 0.0
 	for _, a := range s.Agents {
 		cost += a.CostUSD
 	}
-	return Notification{
-		Time: at, Run: s.Run.ID, Agent: root.ID, Type: RunDone, Text: s.Run.Reason, ExitCode: ExitCodeOf(s),
+	return notice.Notification{
+		Time: at, Run: s.Run.ID, Agent: root.ID, Type: notice.RunDone, Text: s.Run.Reason, ExitCode: ExitCodeOf(s),
 		RunState: s.Run, State: root, Report: root.Report, Tasks: s.Table(), CostUSD: cost,
 	}
 }
@@ -170,15 +172,6 @@ func Spoken(s signals.Signal) string {
 		text += ", ready in " + eta
 	}
 	return text
-}
-
-// Doing says in one line what a call does: the tool, and the headline of its input.
-func Doing(m procs.ToolUse) string {
-	name := text.VisibleLine(m.Name)
-	if what := calls.Of(m.Name).Headline(m.Input).String(); what != "" && !strings.HasPrefix(m.Name, claude.ToolPrefix) {
-		return name + ": " + what
-	}
-	return name
 }
 
 // Retrying says in words that the CLI tries a request again.

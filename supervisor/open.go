@@ -1,11 +1,12 @@
 package supervisor
 
 import (
-	"crypto/sha256"
 	"fmt"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -16,18 +17,18 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 	if len(qs) == 0 || len(n.IDs) < len(qs) {
 		panic(fmt.Sprintf("supervisor: %d ids for %d questions", len(n.IDs), len(qs)))
 	}
-	group, presets := n.IDs[0], make([]Preset, len(qs))
+	group, presets := n.IDs[0], make([]conf.Preset, len(qs))
 	copy(presets, n.Presets)
 	var later checkpoints.Origin
 	for i, asked := range qs {
-		q := NewQuestion(kind, asked)
+		q := ask.Question(kind, asked)
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
 		q.Who = d.Who(agent)
 		more(q)
 		if i > 0 {
 			q.Fingerprint, q.Signal, q.Tool = later.Fingerprint, later.Signal, later.Tool
 		} else if len(qs) > 1 {
-			later = small(q.Origin)
+			later = ask.Small(q.Origin)
 		}
 		d.addQuestion(q)
 	}
@@ -42,13 +43,13 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 				d.fail(q.Agent, "repeats", "asks for the same delegation again and again, though "+p.Origin()+" denies it")
 				return
 			}
-			p = Preset{} // a person has to look at it
+			p = conf.Preset{} // a person has to look at it
 		}
 		if p.Value != "" {
 			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: d.at})
 		} else if as := d.answeredLike(q); as != nil {
 			d.answerLike(q, as)
-		} else if d.Config.Policy == Fail {
+		} else if d.Config.Policy == conf.Fail {
 			d.refuse(q)
 			return
 		}
@@ -62,11 +63,6 @@ func (d *transition) refuse(q *Question) {
 		return
 	}
 	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
-}
-
-// FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
-func FingerprintOf(call checkpoints.ToolCall) string {
-	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
 }
 
 // answer takes an answer. What is done with it, settle decides.

@@ -5,6 +5,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
 )
 
 // Open returns the questions that wait for an answer, oldest first.
@@ -41,7 +44,7 @@ func (o Outcome) Merge(a *Agent) []string {
 }
 
 // Named returns a question that a preset names, one at which it could only have refused before others; else nil.
-func (o Outcome) Named(p Preset) (named *Question) {
+func (o Outcome) Named(p conf.Preset) (named *Question) {
 	for _, q := range o.State.Questions {
 		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {
 			named = q
@@ -51,12 +54,12 @@ func (o Outcome) Named(p Preset) (named *Question) {
 }
 
 // UnusedAnswers returns the presets that no question has taken.
-func (o Outcome) UnusedAnswers() []Preset {
+func (o Outcome) UnusedAnswers() []conf.Preset {
 	used := map[string]bool{}
 	for _, q := range o.State.Questions {
 		used[q.AnsweredBy] = true
 	}
-	var unused []Preset
+	var unused []conf.Preset
 	for _, p := range o.State.Config.Answers {
 		if !used[p.Origin()] {
 			unused = append(unused, p)
@@ -68,20 +71,20 @@ func (o Outcome) UnusedAnswers() []Preset {
 // ExitCodeOf is what a supervisor that leaves the run in this state exits with.
 func ExitCodeOf(s State) int {
 	if s.Run.TakenOver != nil {
-		return ExitFailed
+		return exit.Failed
 	}
 	if s.Run.Left == LeavingInterrupted {
-		return ExitInterrupted
+		return exit.Interrupted
 	}
 	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
 		for _, a := range s.Agents {
 			if a.Status == checkpoints.OverBudget {
-				return ExitBudget
+				return exit.Budget
 			}
 		}
-		return ExitParked
+		return exit.Parked
 	}
-	return ExitCode(s.decisive())
+	return exit.Code(s.decisive())
 }
 
 // An Outcome is how a supervisor left its run.
@@ -93,7 +96,7 @@ type Outcome struct {
 }
 
 // Table returns what has become of the tasks of a run that has no agent to report on them; nil where one does.
-func (o Outcome) Table() *Table {
+func (o Outcome) Table() *notice.Table {
 	if !o.Root.Group {
 		return nil
 	}
@@ -111,3 +114,17 @@ var ErrBug = errors.New("internal error")
 
 // ErrNotRegular says that a file is none that can be read whole, such as a pipe.
 var ErrNotRegular = errors.New("it is not a regular file")
+
+// The exit codes that the program of a fleet, which is a module of its own, knows by the core: see package exit.
+const (
+	ExitSuccess     = exit.Success
+	ExitFailed      = exit.Failed
+	ExitUsage       = exit.Usage
+	ExitPartial     = exit.Partial
+	ExitBudget      = exit.Budget
+	ExitStopped     = exit.Stopped
+	ExitUnreported  = exit.Unreported
+	ExitInternal    = exit.Internal
+	ExitParked      = exit.Parked
+	ExitInterrupted = exit.Interrupted
+)

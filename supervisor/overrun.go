@@ -7,6 +7,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -47,7 +51,7 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 	}
 	return signals.Question{
 		ID: "overrun", Header: "overrun", Options: options,
-		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", Title(a), a.Estimate),
+		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", label.Title(a), a.Estimate),
 		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
 	}
 }
@@ -56,15 +60,15 @@ func (s State) OverrunQuestion(a *Agent) signals.Question {
 var overruns = concern{
 	name:    "overruns",
 	decided: (*transition).decideOverrun,
-	plan: func(_ State, a *Agent, _ *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, _ *Launch, so []effect.Effect) []effect.Effect {
 		if a.Overdue != nil && !a.ToldOverdue {
-			so = append(so, Effect{Do: DoOverdue, Key: "overdue " + a.ID, Agent: a.ID, Until: *a.Overdue})
+			so = append(so, effect.Effect{Do: effect.Overdue, Key: "overdue " + a.ID, Agent: a.ID, Until: *a.Overdue})
 		}
 		return so
 	},
-	tells: func(_, after State, e Event, tell teller) {
+	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions[e.IDs[0]] == nil) { // else it is asked
-			tell(Progress, e.Agent, Notification{Text: overdueInWords(after.Agents[e.Agent]), Trouble: true})
+			tell(notice.Progress, e.Agent, notice.Notification{Text: overdueInWords(after.Agents[e.Agent]), Trouble: true})
 		}
 	},
 }
@@ -107,7 +111,7 @@ func (e Overdue) apply(d *transition) error {
 		return unwelcome("the work of %s is not overdue", e.Agent)
 	}
 	d.agent(e.Agent).ToldOverdue = true
-	if len(e.IDs) == 1 && d.Config.Policy != Fail && a.StopWanted == "" {
+	if len(e.IDs) == 1 && d.Config.Policy != conf.Fail && a.StopWanted == "" {
 		d.openQuestions(a.ID, questions.AskOverrun, []signals.Question{d.OverrunQuestion(a)}, e.Naming,
 			func(q *Question) { q.Fingerprint = "overrun " + a.ID })
 	}

@@ -6,34 +6,16 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
-func TestEstimatesAreReadAsPeopleWriteThem(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"45 min": 45 * time.Minute, "45min": 45 * time.Minute, "1.5h": 90 * time.Minute, "1,5 hours": 90 * time.Minute,
-		"2-3 hours": 3 * time.Hour, "2–3 hours": 3 * time.Hour, "2 to 3 days": 72 * time.Hour, "1h30m": 90 * time.Minute,
-		"24h1m5s":    24*time.Hour + time.Minute + 5*time.Second,
-		"1 h 30 min": 90 * time.Minute, "about an hour": time.Hour, "half an hour": 30 * time.Minute,
-		"half a day": 12 * time.Hour,
-		"a day":      24 * time.Hour, "two weeks": 14 * 24 * time.Hour, "90 seconds": 90 * time.Second,
-		"30s":         30 * time.Second,
-		"~20 minutes": 20 * time.Minute, "15 minutes (mostly waiting)": 15 * time.Minute, "ONE HOUR": time.Hour,
-		"": 0, "unknown": 0, "soon": 0, "a few hours": 0, "3": 0, "3 files": 0, "3 modules": 0, "500 years": 0,
-		"99999999999999 weeks": 0,
-		"400 days":             0, "2026-01-11": 0,
-	} {
-		if got := parseEstimate(text); got != want {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}
-
 // overrunning tells of an agent at work that takes longer than its estimate. Question q-1 is about it, if it is asked.
-func overrunning(t *testing.T, policy OnQuestion) *Story {
+func overrunning(t *testing.T, policy conf.OnQuestion) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Estimated: "1h",
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume}})
 	s.Do(Opened{PID: 1, Policy: policy})
 	t.Cleanup(s.folds)
 	s.Launches(1)
@@ -51,7 +33,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 		"look at src/ only once": "look at src/ only once",
 	} {
 		t.Run(answer, func(t *testing.T) {
-			s := overrunning(t, Ask)
+			s := overrunning(t, conf.Ask)
 			q := s.State.Questions["q-1"]
 			if q.Kind != questions.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
 				t.Fatalf("asked: %+v", q)
@@ -69,7 +51,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 }
 
 func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
-	s := overrunning(t, Ask)
+	s := overrunning(t, conf.Ask)
 	s.Answers("q-1", "stop")
 	s.plans("end " + Root)
 	if a := s.State.Agents[Root]; a.StopWanted == "" {
@@ -78,7 +60,7 @@ func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
 }
 
 func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
-	s := overrunning(t, Park)
+	s := overrunning(t, conf.Park)
 	s.reports("success", "")
 	s.turnEnds()
 	s.Do(Checked{Agent: Root})
@@ -90,7 +72,7 @@ func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
 }
 
 func TestWhereQuestionsAreRefusedAnOverrunIsANotice(t *testing.T) {
-	s := overrunning(t, Fail)
+	s := overrunning(t, conf.Fail)
 	s.is(checkpoints.Running)
 	told := Notifications(State{Run: s.State.Run, Agents: s.State.Agents}, s.State, s.Events[len(s.Events)-1])
 	if len(s.State.Questions) != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {
@@ -104,11 +86,11 @@ func FuzzParseEstimate(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		d := parseEstimate(text)
-		if d < 0 || d > maxEstimate {
+		d := task.ParseEstimate(text)
+		if d < 0 || d > task.MaxEstimate {
 			t.Fatalf("%q: %v", text, d)
 		}
-		if again := parseEstimate(d.Round(time.Second).String()); d >= time.Second && again != d.Round(time.Second) {
+		if again := task.ParseEstimate(d.Round(time.Second).String()); d >= time.Second && again != d.Round(time.Second) {
 			t.Errorf("%q is %v, which is read as %v", text, d, again)
 		}
 	})
@@ -117,8 +99,8 @@ func FuzzParseEstimate(f *testing.F) {
 func TestWorkThatTakesLongerThanItsEstimateIsToldOfOnce(t *testing.T) {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Estimated: "2-3 hours",
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume}})
-	s.Do(Opened{PID: 1, Policy: Ask})
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume}})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	s.plansNot("overdue")
 	s.Launches(1)
 	s.plans("overdue " + Root)

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 )
 
 const ownProgram = "/opt/claude-supervise"
 
 // ownTree returns a story of a root with a child, under a supervisor that knows its own path.
 func ownTree(t *testing.T, program string) *Story {
-	s := delegatedWork(t, func(c *Config) { c.Permissions = AskPermissions })
-	s.Do(Opened{PID: 2, Policy: Ask, Program: program})
+	s := delegatedWork(t, func(c *conf.Config) { c.Permissions = conf.AskPermissions })
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Program: program})
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
 	s.Rests(true)
 	s.Launches(2)

@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
 // This file is what is taken of the records in a pack file (see pack/pack_trust.go): what they say was granted holds no
@@ -22,7 +25,7 @@ func (d *transition) distrust(b Unpacked) {
 		d.distrustAgent(a.ID, b.Conversations)
 	}
 	root := d.agent(d.Run.Root)
-	root.Budget = bounding(Lower(boundsOf(root), b.Config.Budget))
+	root.Budget = conf.Bounding(conf.Lower(conf.BoundsOf(root), b.Config.Budget))
 	for _, uuid := range slices.Sorted(maps.Keys(d.Deliveries)) {
 		d.distrustDelivery(uuid)
 	}
@@ -62,7 +65,7 @@ func (d *transition) distrustAgent(id string, conversations []string) {
 	})
 	if a.Delegated != nil {
 		said := *a.Delegated
-		said.Type, said.Model = handedName(said.Type), handedName(said.Model)
+		said.Type, said.Model = task.HandedName(said.Type), task.HandedName(said.Model)
 		a.Delegated = &said
 	}
 	if len(d.Launches[id]) == 0 {
@@ -181,7 +184,7 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 			d.takenByScript(q.Group)
 		}
 	}
-	if cwdOf(q) != "" { // a folder of the machine that the pack comes from
+	if ask.CwdOf(q) != "" { // a folder of the machine that the pack comes from
 		call := *q.Tool
 		call.Cwd = checkpoints.ElsewhereUnknown
 		q.Tool = &call
@@ -225,7 +228,7 @@ func (d *transition) askAnew(q *Question) {
 
 // showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something
 // else.
-func (d *transition) showAnew(q *Question, seen map[string]SeenCall) {
+func (d *transition) showAnew(q *Question, seen map[string]ask.SeenCall) {
 	if anew := handlers[q.Kind].anew; anew != nil && !anew(d, q, seen) {
 		q.State = checkpoints.QuestionWithdrawn
 	}
@@ -250,7 +253,7 @@ func (d *transition) distrustCommand(id string) {
 	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
 	case waits && (IsOpen(q) || questions.Grants(q)) && !d.Agents[q.Agent].Status.Ended():
 		d.askAnew(q)
-		reshow(q, commandQuestion(questions.Resolve(asker).Words, d.Folder(q.Agent)))
+		ask.Reshow(q, ask.Command(questions.Resolve(asker).Words, d.Folder(q.Agent)))
 	case IsOpen(q):
 		q.State = checkpoints.QuestionWithdrawn
 	case questions.Grants(q):
@@ -272,7 +275,7 @@ func (d *transition) askBudgetAnew(id string) {
 		q.State = checkpoints.QuestionWithdrawn
 		return
 	}
-	reshow(q, d.BudgetQuestion(scope, over))
+	ask.Reshow(q, d.BudgetQuestion(scope, over))
 	q.Fingerprint, q.Exceeded = "budget "+over.What, &over
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
@@ -42,15 +44,15 @@ func (Packed) unsupervised() {}
 
 // Unpacked says that the run has come out of a file, or that its person takes the packing back.
 type Unpacked struct {
-	From, Cwd string // the run's folder before, and from now on
-	Same      bool   // it is the machine on which it was packed
-	Work      bool   // the uncommitted work has come along
-	Config    Config // from now on: see pack.Harmless
-	Back      bool   `json:",omitempty"` // nothing was moved: the packing is taken back
+	From, Cwd string      // the run's folder before, and from now on
+	Same      bool        // it is the machine on which it was packed
+	Work      bool        // the uncommitted work has come along
+	Config    conf.Config // from now on: see pack.Harmless
+	Back      bool        `json:",omitempty"` // nothing was moved: the packing is taken back
 
-	File  string              `json:",omitempty"` // that it came from, for people
-	Seen  map[string]SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
-	Given Given               `json:",omitzero"`  // what the person who unpacks it gives it
+	File  string                  `json:",omitempty"` // that it came from, for people
+	Seen  map[string]ask.SeenCall `json:",omitempty"` // what is shown of calls that ask for permission, by question
+	Given conf.Given              `json:",omitzero"`  // what the person who unpacks it gives it
 
 	Vouched bool `json:",omitempty"` // whoever unpacks it has authenticated the file: see pack.Harmless
 

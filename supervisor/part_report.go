@@ -6,6 +6,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -51,16 +53,6 @@ func ownReport(a *Agent) {
 	}
 }
 
-// partAt returns a report of a subagent by its number, nil if it is not kept (any more).
-func partAt(a *Agent, n int) *checkpoints.PartReport {
-	for i := range a.Parts {
-		if a.Parts[i].N == n {
-			return &a.Parts[i]
-		}
-	}
-	return nil
-}
-
 // partDue returns the first report of a subagent whose deliverables were not looked for.
 func partDue(a *Agent) *checkpoints.PartReport {
 	for i := range a.Parts {
@@ -74,7 +66,7 @@ func partDue(a *Agent) *checkpoints.PartReport {
 // checkedPart takes which deliverables of a subagent's report are missing.
 func (d *transition) checkedPart(a *Agent, n int, missing []string) error {
 	a.Parts = slices.Clone(a.Parts)
-	p := partAt(a, n)
+	p := task.PartAt(a, n)
 	if p == nil || p.Checked {
 		return unwelcome("%s has no report %d of a subagent to check", a.ID, n)
 	}
@@ -83,7 +75,7 @@ func (d *transition) checkedPart(a *Agent, n int, missing []string) error {
 }
 
 // partNotice tells of a subagent's report.
-func partNotice(p *checkpoints.PartReport) Notification {
+func partNotice(p *checkpoints.PartReport) notice.Notification {
 	said := "reported " + p.Status + ": " + text.FirstLine(p.Summary)
 	if files := strings.TrimSpace(p.Deliverables); files != "" {
 		said += "\n  deliverables:\n    " + strings.ReplaceAll(files, "\n", "\n    ")
@@ -91,7 +83,7 @@ func partNotice(p *checkpoints.PartReport) Notification {
 	if len(p.Missing) > 0 {
 		said += "\n  missing on disk: " + strings.Join(p.Missing, ", ")
 	}
-	return Notification{Subagent: p.By.Name(), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
+	return notice.Notification{Subagent: p.By.Name(), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
 }
 
 // report makes the record of a completion report.
@@ -107,7 +99,7 @@ func report(sig signals.Signal) *checkpoints.Report {
 	}
 	return &checkpoints.Report{
 		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
-		Files:   paths(deliverables(sig.List("deliverables"))),
+		Files:   task.PathsOf(task.Deliverables(sig.List("deliverables"))),
 		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
 		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
 	}

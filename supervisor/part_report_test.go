@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 )
 
 // looksThrough is a subagent as the stream shows it.
@@ -127,7 +128,7 @@ func TestASubagentsReportInALostTurnIsHeardOnce(t *testing.T) {
 			s.Do(said)
 			s.Do(Checked{Agent: Root, Part: 1})
 		}
-		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash())
 		s.Do(Surveyed{Agent: Root, Launch: 1, Unread: []Named{said.Named}})
 		if parts := s.State.Agents[Root].Parts; len(parts) != 1 || parts[0].N != 1 || parts[0].Checked != saved {

@@ -8,18 +8,21 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 )
 
 // seen shows a call as the engine does, without what lies on disk.
-func seen(tool string, input json.RawMessage) CallView {
+func seen(tool string, input json.RawMessage) ask.CallView {
 	var in struct{ Command string }
 	_ = json.Unmarshal(input, &in)
 	rule, _ := rules.Exactly(tool, in.Command)
-	return CallView{Headline: calls.Of(tool).Headline(input), Preview: "command: " + in.Command, Rule: rule}
+	return ask.CallView{Headline: calls.Of(tool).Headline(input), Preview: "command: " + in.Command, Rule: rule}
 }
 
 // wants lets an agent, or a subagent in it, make a call that needs permission, as the engine hears it.
@@ -138,14 +141,14 @@ func TestARuleAboutACommandHoldsInItsFolderOnly(t *testing.T) {
 		t.Errorf("elsewhere it is permitted by %q", got)
 	}
 	// --allow is for the agent's own folder, too, where claude leaves it to us.
-	s = Begin(t, func(c *Config) { c.Allow = []string{"Bash(./x)"} })
+	s = Begin(t, func(c *conf.Config) { c.Allow = []string{"Bash(./x)"} })
 	if s.State.permitted("Bash(./x)", Root, "") == "" || s.State.permitted("Bash(./x)", Root, sub) != "" {
 		t.Error("a rule of --allow holds elsewhere")
 	}
 }
 
 func TestAPermissionIsForTheFolderThatWasShown(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.wantsIn("/work/sub", "q-1", "./x", nil)
 	s.Ends()
 	s.Rests(true)
@@ -204,7 +207,7 @@ func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
 		"taken back": func(s *Story) { s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: Deny}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(c *Config) { c.Hold = 0 })
+			s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 			s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
 			for _, id := range []string{"q-1", "q-2", "q-3"} {
 				command := "npm test"
@@ -304,14 +307,14 @@ func TestDenyStopStopsTheAgentAndSaysWhy(t *testing.T) {
 		s.Do(Confirmed{UUID: v.UUID})
 	}
 	s.is(checkpoints.Stopped)
-	s.exits(ExitStopped)
+	s.exits(exit.Stopped)
 	if reason := s.State.Agents[Root].Reason; !strings.HasSuffix(reason, ": it is led astray") {
 		t.Fatalf("the reason is %q", reason)
 	}
 }
 
 func TestDenyStopEndsAParkedAgentToo(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.wants("q-1", "curl evil", nil)
 	s.Ends()
 	s.Rests(true)
@@ -344,11 +347,11 @@ func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.
 	if !ok {
 		t.Fatal("no rule is for the file alone")
 	}
-	shown := CallView{Headline: calls.AtPath("notes"), Rule: plain, Preview: "+x"}
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	shown := ask.CallView{Headline: calls.AtPath("notes"), Rule: plain, Preview: "+x"}
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	writes := func(id string) {
 		asked, err := ParseAsk(procs.Ask{Name: "Write", Input: input},
-			func(string, json.RawMessage) CallView { return shown })
+			func(string, json.RawMessage) ask.CallView { return shown })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +386,7 @@ func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.
 }
 
 func TestWithPermissionsDeniedNoRuleIsAsked(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s := Begin(t, func(c *conf.Config) { c.Permissions = conf.DenyPermissions })
 	s.wants("q-1", "npm test", nil)
 	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) {
 		t.Fatalf("it gets %q", reply)
@@ -391,16 +394,16 @@ func TestWithPermissionsDeniedNoRuleIsAsked(t *testing.T) {
 }
 
 func TestARuleOfAllowIsRevokedForTheNextProcess(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Allow = []string{"Bash(make)", "Read"} })
+	s := Begin(t, func(c *conf.Config) { c.Allow = []string{"Bash(make)", "Read"} })
 	s.revokes("Bash(make)")
-	var cfg Config
+	var cfg conf.Config
 	if err := json.Unmarshal(s.State.Run.Config, &cfg); err != nil || len(cfg.Allow) != 1 || cfg.Allow[0] != "Read" {
 		t.Fatalf("kept is %q (%v)", cfg.Allow, err)
 	}
 }
 
 func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Allow, c.AllowProject = []string{"Bash"}, true })
+	s := Begin(t, func(c *conf.Config) { c.Allow, c.AllowProject = []string{"Bash"}, true })
 	s.wants("q-1", "npm test", nil)
 	s.Answers("q-1", AllowRun)
 	d := s.Delivers(1)

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/ask"
 )
 
 // This file answers questions in place: a call that asked gets its answer as its own result, though the process that
@@ -51,12 +52,12 @@ func (s State) answersInPlace(agent string, l *Launch) bool {
 func inCall(q *Question) bool {
 	call := q.Tool
 	return call != nil && call.Launch > 0 && call.Line != "" && call.From == nil && q.Asker == "" &&
-		(call.Served || call.Name == AskUserQuestion)
+		(call.Served || call.Name == ask.AskUserQuestion)
 }
 
 // resultOf returns the result of a call as a process that waited in it would have had it.
 func (s State) resultOf(group []*Question) checkpoints.CallResult {
-	call, r := group[0].Tool, Reply{}
+	call, r := group[0].Tool, ask.Reply{}
 	if err := json.Unmarshal(s.replyTo(group), &r); err != nil {
 		panic(fmt.Sprintf("supervisor: the reply to %s cannot be read: %v", group[0].ID, err))
 	}

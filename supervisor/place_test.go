@@ -8,12 +8,14 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
 // asksInPlace begins a story in which calls of the agent, changed by change, ask and are parked and answered.
 func asksInPlace(t *testing.T, version string, change func(*Asked), calls ...string) *Story {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
 	for i, name := range calls {
 		id := "q-" + string(rune('1'+i))
@@ -21,8 +23,8 @@ func asksInPlace(t *testing.T, version string, change func(*Asked), calls ...str
 			Naming: Naming{IDs: []string{id}}, Call: checkpoints.ToolCall{Launch: 1, Request: "r" + id, ToolUse: "toolu_" + id,
 				Name: name, Line: "line-" + id, Input: json.RawMessage(`{"questions":[{"question":"Which?","options":` +
 					`[{"label":"White"},{"label":"Black"}]}]}`)}}
-		asked.Questions, _ = UserQuestions(asked.Call.Input)
-		asked.Call.Served = name != AskUserQuestion && name != "Bash"
+		asked.Questions, _ = ask.UserQuestions(asked.Call.Input)
+		asked.Call.Served = name != ask.AskUserQuestion && name != "Bash"
 		change(&asked)
 		s.Do(asked)
 		s.is(checkpoints.Waiting)
@@ -53,7 +55,7 @@ func (s *Story) first() *Delivery {
 }
 
 func TestAParkedCallIsAnsweredByItsOwnResult(t *testing.T) {
-	s := asksInPlace(t, "2.1.270", func(*Asked) {}, AskUserQuestion, "ask_user")
+	s := asksInPlace(t, "2.1.270", func(*Asked) {}, ask.AskUserQuestion, "ask_user")
 	want := []checkpoints.CallResult{
 		{ToolUse: "toolu_q-1", Text: `Your questions have been answered: "Which?"="Black". ` +
 			`You can now continue with these answers in mind.`},
@@ -78,10 +80,10 @@ func TestWhatIsNoCallOfTheAgentsOwnIsRestated(t *testing.T) {
 		version, call string
 		change        func(*Asked)
 	}{
-		"on a release that drops open calls": {"2.1.260", AskUserQuestion, own},
-		"on no known release":                {"", AskUserQuestion, own},
-		"of an older release of ours":        {"2.1.332", AskUserQuestion, func(e *Asked) { e.Call.Line = "" }},
-		"of a subagent": {"2.1.332", AskUserQuestion,
+		"on a release that drops open calls": {"2.1.260", ask.AskUserQuestion, own},
+		"on no known release":                {"", ask.AskUserQuestion, own},
+		"of an older release of ours":        {"2.1.332", ask.AskUserQuestion, func(e *Asked) { e.Call.Line = "" }},
+		"of a subagent": {"2.1.332", ask.AskUserQuestion,
 			func(e *Asked) { e.Call.From = &checkpoints.Subagent{ID: "s", ToolUse: "toolu_s", Depth: 1} }},
 		"a permission": {"2.1.332", "Bash", func(e *Asked) {
 			e.Kind, e.Questions[0].Options = questions.AskPermission, nil
@@ -126,7 +128,7 @@ func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := asksInPlace(t, "2.1.332", func(*Asked) {}, AskUserQuestion)
+			s := asksInPlace(t, "2.1.332", func(*Asked) {}, ask.AskUserQuestion)
 			uuid := s.first().UUID
 			tell(s)
 			l := s.State.Launch(Root)
@@ -148,7 +150,7 @@ func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
 // them; else it is told to go on.
 func TestResultsAreGivenAgainWhileNothingFollowsThem(t *testing.T) {
 	for _, replied := range []bool{false, true} {
-		s := asksInPlace(t, "2.1.332", func(*Asked) {}, AskUserQuestion)
+		s := asksInPlace(t, "2.1.332", func(*Asked) {}, ask.AskUserQuestion)
 		s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-1"})
 		first := s.Delivers(2)
 		s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
 )
 
 // What is planned of an agent by itself hangs on its own records and on its children's. So a state keeps it, and a step
@@ -12,45 +13,46 @@ import (
 
 // Plan returns what ought to be under way in a state. It is pure; the engine starts what is not yet in flight, in this
 // order, and cancels waits that are planned no more. After a crash the same plan over the same records goes on.
-func Plan(s State) []Effect { return s.Plan(nil).All() }
+func Plan(s State) []effect.Effect { return s.Plan(nil).All() }
 
 // Plan is Plan without effects that this supervisor leaves to the next one, by their keys; in parts.
-func (s State) Plan(undone []string) Parts {
+func (s State) Plan(undone []string) effect.Parts {
 	if s.Run == nil || s.Run.Left != "" {
-		return Parts{}
+		return effect.Parts{}
 	}
 	s.index = s.indexed()
-	plan := Parts{First: s.planSnapshot(), Agents: s.planned(), // a snapshot first: what it holds back may be due with it
+	plan := effect.Parts{First: s.planSnapshot(), Agents: s.planned(),
+		// a snapshot first: what it holds back may be due with it
 		Rest: s.planRest()}
 	if unseen := s.FindPending(func(q *Question) bool {
 		return q.State == checkpoints.QuestionOpen && q.Noticed != s.Run.Epoch && s.Run.TakenOver == nil
 	}); len(unseen) > 0 { // one at a time, so that they are told in their order
 		q := unseen[0]
-		plan.Rest = append(plan.Rest, Effect{Do: DoNotify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
+		plan.Rest = append(plan.Rest, effect.Effect{Do: effect.Notify, Key: "notify " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	if len(undone) > 0 || !s.leased() { // else none of them is left out
 		left := make(map[string]bool, len(undone))
 		for _, key := range undone {
 			left[key] = true
 		}
-		plan = plan.Without(func(e Effect) bool { return left[e.Key] || s.withheld(e.Do) })
+		plan = plan.Without(func(e effect.Effect) bool { return left[e.Key] || s.withheld(e.Do) })
 	}
-	if s.Run.Leaving == "" || plan.acts() {
+	if s.Run.Leaving == "" || plan.Acts() {
 		return plan
 	}
 	if merge := s.planMerge(); len(merge) > 0 && !slices.Contains(undone, merge[0].Key) {
-		return Parts{Rest: merge}
+		return effect.Parts{Rest: merge}
 	}
-	announce := Effect{Do: DoAnnounce, Key: "announce " + s.Run.Leaving}
+	announce := effect.Effect{Do: effect.Announce, Key: "announce " + s.Run.Leaving}
 	if len(s.Config.Notify) > 0 && s.Run.Leaving != LeavingInterrupted && s.Run.Announced != s.Run.Leaving &&
 		!slices.Contains(undone, announce.Key) {
-		return Parts{Rest: []Effect{announce}}
+		return effect.Parts{Rest: []effect.Effect{announce}}
 	}
-	return Parts{Rest: []Effect{{Do: DoLeave, Key: "leave"}}}
+	return effect.Parts{Rest: []effect.Effect{{Do: effect.Leave, Key: "leave"}}}
 }
 
 // planRest plans what is to be done for the run as a whole by its concerns, in their order.
-func (s State) planRest() (rest []Effect) {
+func (s State) planRest() (rest []effect.Effect) {
 	for i := range concerns {
 		if plan := concerns[i].planRun; plan != nil {
 			rest = append(rest, plan(s)...)
@@ -60,20 +62,20 @@ func (s State) planRest() (rest []Effect) {
 }
 
 // planned returns what is planned of each agent by itself, in the order in which the agents came.
-func (s State) planned() []*Part {
+func (s State) planned() []*effect.Part {
 	if s.plans != nil {
 		return s.plans
 	}
 	order := s.indexed().order
-	plans := make([]*Part, len(order))
+	plans := make([]*effect.Part, len(order))
 	for i, id := range order {
 		plans[i] = s.planAlone(s.Agents[id])
 	}
 	return plans
 }
 
-func (s State) planAlone(a *Agent) *Part {
-	p := &Part{Agent: a.ID}
+func (s State) planAlone(a *Agent) *effect.Part {
+	p := &effect.Part{Agent: a.ID}
 	if a.Status.Ended() {
 		return p
 	}
@@ -96,7 +98,7 @@ func (d *transition) replan(before State) {
 		d.plans = d.planned()
 		return
 	}
-	plans := make([]*Part, len(d.index.order))
+	plans := make([]*effect.Part, len(d.index.order))
 	copy(plans, before.plans)
 	anew := map[string]bool{}
 	for id := range d.touched {

@@ -3,6 +3,9 @@ package supervisor
 import (
 	"maps"
 	"slices"
+
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
 )
 
 // The points that packing and unpacking pass beside those of their events.
@@ -35,11 +38,11 @@ func Points() []string {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		all = append(all, BeforeSave+kind, AfterSave+kind)
 	}
-	for _, kind := range slices.Sorted(slices.Values(EffectKinds)) {
+	for _, kind := range slices.Sorted(slices.Values(effect.Kinds)) {
 		all = append(all, BeforeEffect+string(kind), AfterEffect+string(kind))
 	}
 	for _, kind := range []string{EntryAnswer, EntryChange, EntryStop, EntryMessage, EntryRevoke, EntrySnapshot,
-		EntryNested, EntryNestedSeen, EntryNestedLeft, EntryPrune} {
+		ask.EntryNested, EntryNestedSeen, EntryNestedLeft, EntryPrune} {
 		all = append(all, BeforeNote+kind, AfterNote+kind)
 	}
 	return append(all, PackWritten, UnpackTakenOver, UnpackPlanned, UnpackKept)

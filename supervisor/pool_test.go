@@ -8,21 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
-func item(i int, text string) Child {
-	return Child{Agent: fmt.Sprint(i),
-		Work: Work{Task: "Read " + text, Said: checkpoints.Delegated{Name: fmt.Sprintf("title %d", i), Item: text}}}
+func item(i int, text string) task.Child {
+	return task.Child{Agent: fmt.Sprint(i),
+		Work: task.Work{Task: "Read " + text, Said: checkpoints.Delegated{Name: fmt.Sprintf("title %d", i), Item: text}}}
 }
 
 func TestATableTellsOfEachTaskInTheOrderInWhichItIsStated(t *testing.T) {
-	w := states(t, "", item(1, "z\nwhole"), item(2, "a"), Child{Agent: "3", Work: Work{Task: "Read b\nand c"}})
+	w := states(t, "", item(1, "z\nwhole"), item(2, "a"), task.Child{Agent: "3", Work: task.Work{Task: "Read b\nand c"}})
 	w.works("1", "success")
 	w.works("2", "failed")
-	want := &Table{
+	want := &notice.Table{
 		Counts: map[Status]int{checkpoints.Succeeded: 1, checkpoints.Failed: 1, checkpoints.Starting: 1},
-		Rows: []Row{
+		Rows: []notice.Row{
 			{Item: "z\nwhole", Title: "title 1", Agent: w.names["1"], Status: checkpoints.Succeeded,
 				Summary: "1 came to success"},
 			{Item: "a", Title: "title 2", Agent: w.names["2"], Status: checkpoints.Failed, Summary: "2 came to failed"},
@@ -62,7 +64,7 @@ func TestAGroupOfManyTasksSaysHowManyHaveNotSucceeded(t *testing.T) {
 }
 
 func TestTheRootReadsAPoolInOneTableWithWhatFailedFirst(t *testing.T) {
-	var all []Child
+	var all []task.Child
 	for i := range 600 {
 		all = append(all, item(i, fmt.Sprintf("file %d\nwith two lines", i)))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/text"
 )
 
@@ -28,7 +29,7 @@ func (s State) awaits(a *Agent) string {
 	var names []string
 	for _, id := range s.comesAfter(a) {
 		if p := s.Agents[id]; !p.Status.Ended() {
-			names = append(names, Title(p))
+			names = append(names, label.Title(p))
 		}
 	}
 	if len(names) == 0 {
@@ -62,7 +63,7 @@ const faultPredecessor = "predecessor"
 var predecessors = concern{name: "predecessors", idle: func(d *transition, of subject) bool {
 	if p := d.lacks(of.Agent); p != nil {
 		d.fail(of.ID, faultPredecessor,
-			fmt.Sprintf("%s, which it comes after, has not succeeded: %s", Title(p), p.Status))
+			fmt.Sprintf("%s, which it comes after, has not succeeded: %s", label.Title(p), p.Status))
 		d.finish(of.Agent, checkpoints.Failed, of.FaultReason)
 		return true
 	}

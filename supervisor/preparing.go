@@ -7,7 +7,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -67,10 +70,10 @@ var preparation = concern{
 	name:    "preparation",
 	decided: (*transition).decideFurther,
 	planRun: State.planAnswers,
-	tells: func(_, after State, e Event, tell teller) {
+	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Prepared); ok && e.Problem != "" {
-			tell(Progress, after.Questions[e.Question].Agent,
-				Notification{Text: "the answer is not stored with the agent's own state: " + e.Problem, Trouble: true})
+			tell(notice.Progress, after.Questions[e.Question].Agent,
+				notice.Notification{Text: "the answer is not stored with the agent's own state: " + e.Problem, Trouble: true})
 		}
 	},
 	live: func(d *transition, of subject) bool { return d.prepares(of, checkpoints.Running) },
@@ -103,10 +106,10 @@ func (s State) further(q *Question) *Question {
 func isFurther(q *Question) bool { return questions.KindOf(q.Kind).Runs || q.Asker != "" }
 
 // planAnswers plans what the answers of agents need before they are said.
-func (s State) planAnswers() []Effect {
-	var plan []Effect
-	do := func(kind EffectKind, key string, q *Question) {
-		plan = append(plan, Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
+func (s State) planAnswers() []effect.Effect {
+	var plan []effect.Effect
+	do := func(kind effect.Kind, key string, q *Question) {
+		plan = append(plan, effect.Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	lives := func(q *Question) bool { return !s.Agents[q.Agent].Status.Ended() }
 	for _, q := range s.FindPending(func(q *Question) bool { return unsaid(q) && lives(q) }) {
@@ -117,12 +120,12 @@ func (s State) planAnswers() []Effect {
 		switch {
 		case q.File != nil && q.File.Polls:
 			if l := s.Live(q.Agent); q.File.Drop == checkpoints.DropBegun && l != nil && l.End == "" {
-				do(DoDrop, "file", q)
+				do(effect.Drop, "file", q)
 			}
 		case q.File != nil && q.File.Drop != "":
-			do(DoReclaim, "file", q)
+			do(effect.Reclaim, "file", q)
 		case !q.Delivering && !q.Prepared && s.unready(q) != "":
-			do(DoPrepare, "prepare", q)
+			do(effect.Prepare, "prepare", q)
 		}
 	}
 	if s.Run.Leaving == LeavingInterrupted {
@@ -131,7 +134,7 @@ func (s State) planAnswers() []Effect {
 	for _, q := range s.FindPending(func(q *Question) bool {
 		return q.Ran != nil && !q.Ran.Done && lives(q) && s.Agents[q.Agent].StopWanted == ""
 	}) {
-		do(DoRun, "run", q)
+		do(effect.Run, "run", q)
 	}
 	return plan
 }
@@ -203,7 +206,8 @@ func (e Prepared) apply(d *transition) error {
 		q.Child = e.Child
 	}
 	r := questions.Resolve(q)
-	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != questions.RunCommand && d.Config.Policy == Fail {
+	if len(e.IDs) != 1 || !r.Asks() || d.further(q) != nil || r.How != questions.RunCommand &&
+		d.Config.Policy == conf.Fail {
 		return nil // where nobody is asked, the agent decides itself what was left to be said
 	}
 	kind, asked := FurtherQuestion(r, q, d.Folder(q.Agent))
@@ -234,27 +238,11 @@ func (e RanCommand) apply(d *transition) error {
 // FurtherQuestion is the question that the answer to a stop leads to.
 func FurtherQuestion(r questions.Resolution, q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
 	if r.How == questions.RunCommand {
-		return questions.AskCommand, commandQuestion(r.Words, cwd)
+		return questions.AskCommand, ask.Command(r.Words, cwd)
 	}
 	what := r.Unsaid()
 	return questions.AskClarification, signals.Question{
 		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
 		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
-	}
-}
-
-// commandQuestion asks whether a command may run: on a terminal only, for it runs as the person. Its text ends with
-// what runs, as a permission's does, and its context is the whole of it; plainCommand has seen to it that that can be
-// seen.
-func commandQuestion(command, cwd string) signals.Question {
-	return signals.Question{
-		ID: "command", Header: "command",
-		Text:    "Run now, as you, in " + text.VisibleLine(cwd) + ": " + calls.OfCommand(command).String() + "?",
-		Context: command,
-		Options: []signals.Option{
-			{Label: questions.RunIt, Description: "its output and exit status go to the agent"},
-			{Label: questions.LeaveIt, Description: "the agent is told that it was not run"},
-		},
-		Validate: "choice",
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 )
 
@@ -28,7 +29,7 @@ func TestAnAgentThatDoesNotHeedItsPresetIsLeftToAPerson(t *testing.T) {
 	s := Begin(t, nil)
 	ask := func(id string) {
 		e := s.clarification(id, "Which database?")
-		e.Named.Presets = []Preset{{Key: "database", Value: "SQLite"}}
+		e.Named.Presets = []conf.Preset{{Key: "database", Value: "SQLite"}}
 		s.Do(e)
 	}
 	if read := s.goesRound(maxRepeats, ask); !strings.Contains(read, "A1: SQLite") {
@@ -47,7 +48,7 @@ func TestAnAgentThatDoesNotHeedItsPresetIsLeftToAPerson(t *testing.T) {
 }
 
 func TestAnAgentThatAsksForTheSameDeniedDelegationForEverFails(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{DenyDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.DenyDelegations} })
 	ask := func(id string) {
 		s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
 			Kind: signals.Delegate, AgentID: Root,
@@ -69,7 +70,7 @@ func TestAnAgentThatAsksForTheSameDeniedDelegationForEverFails(t *testing.T) {
 }
 
 func TestAnAgentThatAsksForTheSameUnknownTypeForEverFails(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AutoDelegations} })
 	ask := func(id string) {
 		s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
 			Kind: signals.Delegate, AgentID: Root, Fields: []signals.Field{

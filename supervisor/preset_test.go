@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -41,18 +42,18 @@ func TestAPresetGrantsNothing(t *testing.T) {
 	} {
 		q := &Question{Kind: c.kind, Response: checkpoints.Response{Answer: c.answer},
 			Wording: checkpoints.Wording{Options: command}}
-		p := Preset{Key: "x", Value: c.answer, FromFile: c.file}
-		if why := p.Grants(q, Config{Demo: "ask"}); (why == "") != c.may {
+		p := conf.Preset{Key: "x", Value: c.answer, FromFile: c.file}
+		if why := p.Grants(q, conf.Config{Demo: "ask"}); (why == "") != c.may {
 			t.Errorf("%s: %q", name, why)
 		}
 		p.Demo = true
-		if why := p.Grants(q, Config{}); (why == "") != c.may {
+		if why := p.Grants(q, conf.Config{}); (why == "") != c.may {
 			t.Errorf("%s, of a demo in a run of another agent: %q", name, why)
 		}
-		if why := p.Grants(q, Config{Demo: "ask", Exec: []string{"sh"}}); (why == "") != c.may {
+		if why := p.Grants(q, conf.Config{Demo: "ask", Exec: []string{"sh"}}); (why == "") != c.may {
 			t.Errorf("%s, of a demo in a run of a command: %q", name, why)
 		}
-		if why := p.Grants(q, Config{Demo: "ask"}); why != "" {
+		if why := p.Grants(q, conf.Config{Demo: "ask"}); why != "" {
 			t.Errorf("%s, of a demo: %q", name, why)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/text"
 )
 
@@ -45,23 +47,24 @@ func Ease(before Pressure, most int, at time.Time) *Pressure {
 // pressure holds agents back by fewer slots.
 var pressure = concern{
 	name: "pressure", planRun: State.planEase,
-	tells: func(before, after State, e Event, tell teller) {
+	tells: func(before, after State, e Event, tell notice.Teller) {
 		switch e.(type) {
 		case Throttled, Unthrottled:
 			if text := parallelInWords(before, after); text != "" {
-				tell(Progress, "", Notification{Text: text, Trouble: after.Run.Pressure != nil})
+				tell(notice.Progress, "", notice.Notification{Text: text, Trouble: after.Run.Pressure != nil})
 			}
 		}
 	},
 }
 
 // planEase plans the wait for calm.
-func (s State) planEase() []Effect {
+func (s State) planEase() []effect.Effect {
 	p := s.Run.Pressure
 	if p == nil || s.Run.Leaving != "" {
 		return nil
 	}
-	return []Effect{{Do: DoEase, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()), Until: p.At.Add(Calm)}}
+	return []effect.Effect{{Do: effect.Ease, Key: fmt.Sprintf("ease %d %d", p.Parallel, p.At.UnixMilli()),
+		Until: p.At.Add(Calm)}}
 }
 
 // parallelInWords tells a person that the number of processes that may be at work has changed; "" if it has not.

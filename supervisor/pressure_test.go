@@ -5,19 +5,21 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 // crowd begins a story of several agents at work at once.
 func crowd(t *testing.T, parallel, agents int) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
 	created := Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "All of it", Group: true,
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, MaxParallel: parallel}}
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, MaxParallel: parallel}}
 	for i := range agents {
 		id := "a-" + string(rune('a'+i))
-		created.Children = append(created.Children, Child{Agent: id, Work: Work{Task: "part " + id}})
+		created.Children = append(created.Children, task.Child{Agent: id, Work: task.Work{Task: "part " + id}})
 	}
 	s.Do(created)
-	s.Do(Opened{PID: 1, Policy: Ask})
+	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	return s
 }
 

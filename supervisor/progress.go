@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/text"
 )
 
@@ -26,7 +27,7 @@ func (d *transition) progressed(a *Agent, sig signals.Signal, by *checkpoints.Su
 // doing says what an agent does, as well as it has said it itself.
 func (s State) doing(a *Agent) string {
 	if ids := checksWork(s.Live(a.ID)); len(ids) > 0 {
-		return waitsForChildren(ids)
+		return label.WaitsFor(ids)
 	}
 	p := a.Progress
 	if p == nil {

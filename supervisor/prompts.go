@@ -8,6 +8,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -16,7 +18,7 @@ import (
 // This file is what of a state goes into what is said to an agent (package prompts), and into the answer of a call.
 
 func init() {
-	handlers[questions.AskClarification] = handler{signal: signals.Clarification, asked: inContext}
+	handlers[questions.AskClarification] = handler{signal: signals.Clarification, asked: ask.InContext}
 }
 
 // identity tells an agent who it is.
@@ -103,7 +105,7 @@ func (s State) goOn(a *Agent) string {
 
 // childEnded is what an agent reads of the end of its child.
 func (s State) childEnded(c *Agent) string {
-	end := prompts.End{Took: s.Duration(c), Counts: worse(c, checkpoints.Succeeded) && gates(c), Program: s.program(),
+	end := prompts.End{Took: s.Duration(c), Counts: exit.Worse(c, checkpoints.Succeeded) && gates(c), Program: s.program(),
 		Run: s.Run.ID}
 	if c.Worktree != nil {
 		end.Left = LeftIn(c.Worktree)
@@ -120,7 +122,7 @@ func (s State) answerText(group []*Question) string {
 	if prompt := handlers[group[0].Kind].prompt; prompt != nil {
 		return prompt(s, group)
 	}
-	return prompts.Clarified(group, SignalOf(group[0])) + prompts.NotShown(group)
+	return prompts.Clarified(group, ask.SignalOf(group[0])) + prompts.NotShown(group)
 }
 
 // forSubagent writes a group's questions with their answers, for the subagent that has asked them.
@@ -141,9 +143,9 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
 	case handlers[first.Kind].prompt != nil:
-		return text.JSON(Reply{Behavior: Allow, Message: s.answerText(group)})
+		return text.JSON(ask.Reply{Behavior: Allow, Message: s.answerText(group)})
 	}
-	return text.JSON(Reply{Behavior: Allow, Message: prompts.Served(group)})
+	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.Served(group)})
 }
 
 // toolReply answers a call with the answers of its questions.
@@ -152,9 +154,9 @@ func toolReply(call *checkpoints.ToolCall, group []*Question) json.RawMessage {
 	case reply != nil:
 		return text.JSON(reply(call, group))
 	case !slices.ContainsFunc(group, func(q *Question) bool { return !q.Declined }):
-		return text.JSON(Reply{Behavior: Deny, Message: prompts.Declined(group)})
+		return text.JSON(ask.Reply{Behavior: Deny, Message: prompts.Declined(group)})
 	}
-	return text.JSON(Reply{Behavior: Allow, UpdatedInput: withAnswers(call.Input, group)})
+	return text.JSON(ask.Reply{Behavior: Allow, UpdatedInput: ask.WithAnswers(call.Input, group)})
 }
 
 // work is what check_work tells of an agent's children: of one, or of all; of those of ended that have, all, unless

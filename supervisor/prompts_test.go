@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 )
 
@@ -40,19 +41,19 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 		tools = append(tools, tool.Name)
 	}
 	for name, c := range map[string]struct {
-		config Config
+		config conf.Config
 		first  string   // of the ways to ask
 		ways   []string // that are named
 		absent string
 	}{
 		"claude": {
-			config: Config{Hold: DefaultHold}, first: "ask_user",
+			config: conf.Config{Hold: conf.DefaultHold}, first: "ask_user",
 			ways: append(tools, "AskUserQuestion", "[CLARIFICATION_NEEDED]", "[STOP_WORK]", "[DELEGATE_WORK]",
 				"[COMPLETION_REPORT]"),
 			absent: "cannot ask",
 		},
 		"a command": {
-			config: Config{Hold: DefaultHold, Exec: []string{"/bin/agent", "{}"}}, first: "[CLARIFICATION_NEEDED]",
+			config: conf.Config{Hold: conf.DefaultHold, Exec: []string{"/bin/agent", "{}"}}, first: "[CLARIFICATION_NEEDED]",
 			ways:   []string{"[STOP_WORK]", "[DELEGATE_WORK]", "[COMPLETION_REPORT]"},
 			absent: "ask_user",
 		},

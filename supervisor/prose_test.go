@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/listen"
 )
 
 // endsWith reports whether a person is asked what a message of the agent ends with.
@@ -82,7 +83,7 @@ func TestTheLastWordsOfATurnAreThoseWithNoCallAfterThem(t *testing.T) {
 		"printed in pieces":            {[]procs.Message{procs.Raw{Text: "Should "}, procs.Raw{Text: "I?\n"}}, true},
 		"nothing after the turn's end": {nil, false},
 	} {
-		r := NewSignalReader(Root, nil, nil)
+		r := listen.NewSignalReader(Root, nil, nil)
 		for _, m := range c.messages {
 			r.Read(m)
 		}

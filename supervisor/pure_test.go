@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,13 +27,15 @@ var conversions = map[string][]string{
 }
 
 func TestTheCoreDoesNoIO(t *testing.T) {
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if name := entry.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-			isPure(t, name)
+	for _, dir := range []string{".", "ask", "conf", "effect", "exit", "label", "listen", "notice", "task"} {
+		names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(names) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, name := range names {
+			if !strings.HasSuffix(name, "_test.go") {
+				isPure(t, name)
+			}
 		}
 	}
 }

@@ -5,67 +5,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/prompts"
-	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 )
 
-func TestAQuestionOfAnySizeIsKeptWithinItsBoundsAndThePersonIsToldWhatIsNotShown(t *testing.T) {
-	long := strings.Repeat("ä", 1<<19) // a megabyte
-	asked := signals.Question{ID: long, Text: long, Header: long, Context: long, Validate: "regex:" + long}
-	for i := range 1000 {
-		asked.Options = append(asked.Options,
-			signals.Option{Label: fmt.Sprint(i) + long[:2000], Description: long[:5000], Preview: long[:40000]})
-	}
-	q := NewQuestion(questions.AskClarification, asked)
-	for name, is := range map[string]struct{ bytes, most int }{
-		"id":      {len(q.Own), maxHeader},
-		"text":    {len(q.Text), MaxText},
-		"header":  {len(q.Header), maxHeader},
-		"context": {len(q.Context), maxContext + 1000},
-		"rule":    {len(q.Validate), MaxText},
-		"options": {len(q.Options), questions.MaxKept},
-		"label":   {len(q.Options[99].Label), maxLabel},
-		"preview": {len(q.Options[99].Preview), maxOptionView},
-		"cut":     {len(q.Truncated), 500},
-	} {
-		if is.bytes == 0 || is.bytes > is.most {
-			t.Errorf("%s: %d, at most %d are kept", name, is.bytes, is.most)
-		}
-	}
-	if !utf8.ValidString(q.Text) || !strings.HasSuffix(q.Text, "ä…") {
-		t.Errorf("the text ends in %q", q.Text[len(q.Text)-8:])
-	}
-	for _, part := range []string{"its text has 1048576 bytes, of which 16384 are kept",
-		"900 of 1000 options are left out", "more cuts like these"} {
-		if !strings.Contains(q.Context, part) {
-			t.Errorf("the person is not told %q", part)
-		}
-	}
-	if text := prompts.Served([]*Question{q}); !strings.Contains(text,
-		"was not shown whole: 900 of 1000 options are left out; its id has") {
-		t.Errorf("the agent reads: %s", text)
-	}
-}
-
-func TestAQuestionWithinItsBoundsIsKeptAsItWasGiven(t *testing.T) {
-	hostile := "\x1b[31mRed\x1b[0m\u202e"
-	q := NewQuestion(questions.AskClarification, signals.Question{
-		ID: "Q1", Text: "Which\x00?", Context: "why", Urgent: true,
-		Options: []signals.Option{{Label: hostile}, {Label: "Red"}},
-	})
-	if q.Text != "Which\x00?" || q.Context != "why" || q.Truncated != "" || q.Options[0].Label != hostile || !q.Urgent {
-		t.Errorf("%+v", q)
-	}
-}
-
 // A signal of a megabyte may hold a hundred questions.
 func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	sig := signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Block, Raw: strings.Repeat("x", signals.MaxRaw),
 		Fields: []signals.Field{{Name: "current_state", Value: strings.Repeat("y", 1<<19)},
@@ -110,7 +59,7 @@ func TestLostNoticeChangesNothingForTheNextSupervisor(t *testing.T) {
 			s.Do(sent)
 			s.plansNot("notify q-1")
 		}
-		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.plans("notify q-1")
 	}
 }
@@ -139,7 +88,7 @@ func TestWordsThatGoToAnAgentWaitForTheDisk(t *testing.T) {
 		s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 		s.says("use the old names")
 		said := s.Delivers(1)
-		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: Ask})
+		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash())
 		s.Rests(false)
 		s.Do(Started{Agent: Root, Launch: 2, PID: 102})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -73,7 +75,7 @@ func (d *transition) dispatch() {
 
 // class is the priority of an agent that waits, as it has risen. The root's is the first.
 func class(a *Agent, at time.Time) int {
-	return max(rank(a.Priority), 0) - int(max(at.Sub(*a.QueuedAt), 0)/age)
+	return max(task.Rank(a.Priority), 0) - int(max(at.Sub(*a.QueuedAt), 0)/age)
 }
 
 // free is how many more processes may be at work; negative: any number.
@@ -104,7 +106,7 @@ func (d *transition) launchAgain(a *Agent) {
 	}
 	before := d.Launch(a.ID)
 	resumes := d.Abilities().Resumes
-	anew := d.Config.Relaunch == Fresh || !resumes
+	anew := d.Config.Relaunch == conf.Fresh || !resumes
 	fresh := before == nil || a.Fresh || anew && before.Begun || !resumes
 	if before != nil && anew && !a.Fresh {
 		d.abandon(a)

@@ -7,12 +7,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 )
 
 func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
-	for name, hold := range map[string]time.Duration{"held": DefaultHold, "parked at once": 0} {
+	for name, hold := range map[string]time.Duration{"held": conf.DefaultHold, "parked at once": 0} {
 		t.Run(name, func(t *testing.T) {
-			s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, hold },
+			s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel, c.Hold = 1, hold },
 				signals.Field{Name: "new_task_description", Value: "Draw"},
 				signals.Field{Name: "independence", Value: string(checkpoints.Blocks)})
 			s.status(childOne, checkpoints.Queued)
@@ -29,7 +30,7 @@ func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
 }
 
 func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
-	s := delegatedWork(t, func(c *Config) { c.MaxParallel, c.Hold = 1, 0 })
+	s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel, c.Hold = 1, 0 })
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.turnEnds()
 	s.Ends()
@@ -48,7 +49,7 @@ func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
 }
 
 func TestWithoutALimitEverybodyIsLaunchedAtOnce(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AutoDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AutoDelegations} })
 	for i := range 20 {
 		s.delegates(Root, fmt.Sprintf("a-child%07d", i), fmt.Sprintf("q-%d", i))
 	}
@@ -58,7 +59,7 @@ func TestWithoutALimitEverybodyIsLaunchedAtOnce(t *testing.T) {
 }
 
 func TestWhatIsStoppedWhileItWaitsForASlotIsNeverLaunched(t *testing.T) {
-	s := delegatedWork(t, func(c *Config) { c.MaxParallel = 1 })
+	s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel = 1 })
 	s.Notes(InboxEntry{Kind: EntryStop, Agent: childOne})
 	s.status(childOne, checkpoints.Stopped)
 	if a := s.State.Agents[childOne]; a.QueuedAt != nil || a.Launches > 0 {

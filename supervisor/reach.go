@@ -4,41 +4,13 @@ import (
 	"encoding/json"
 
 	"claude-supervise/procs"
-	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/text"
 )
 
 // This file is what an agent may not do to other sessions of the person, whatever rules and modes permit it: they are
 // not part of the run, and nobody is asked there. The other way is closed by a setting of ours (crossSessionInbound).
-
-// byWakeUp is what has begun a turn of which the CLI says nothing (TurnEnded.Origin): a schedule of the agent's own.
-// Its own words for others are task-notification, of a background task that has ended or printed a line that the agent
-// watches for, and peer, of a message of another session.
-const byWakeUp = "wake-up"
-
-const turnUnsaid = "claude begins a turn by itself"
-
-// UnaskedTurn says in a line that a turn has begun which nobody has asked for. due: a background task has just ended.
-// wakeUp is what the CLI says of it, if anything.
-func UnaskedTurn(due bool, wakeUp string) string {
-	switch {
-	case wakeUp == procs.BySchedule:
-		return turnUnsaid + ": a schedule, of its own or of the folder"
-	case wakeUp != "":
-		return turnUnsaid + ": a wake-up of its own"
-	case due:
-		return turnUnsaid + ": a background task has ended"
-	}
-	return turnUnsaid + ": a wake-up, a line of a task, or a message of another session"
-}
-
-// OriginOf says what has begun a turn, "" if it was something that was said to the process. unasked: nothing was.
-func OriginOf(m procs.Result, unasked bool) string {
-	if m.Origin == "" && unasked {
-		return byWakeUp
-	}
-	return text.Line(m.Origin, text.MaxNamed)
-}
 
 // SessionMessage is a message between an agent and another session of the person: to it, if Sent, or from it.
 type SessionMessage struct {
@@ -65,12 +37,12 @@ func (e SessionMessage) String() string {
 }
 
 // ReadPeer reads a message of another session.
-func ReadPeer(c *Listener, m procs.Peer) SessionMessage {
+func ReadPeer(c *listen.Listener, m procs.Peer) SessionMessage {
 	return SessionMessage{Agent: c.Agent, Launch: c.Launch, With: m.From, Text: m.Text}
 }
 
 // ReadSent reads a call that sends another session a message; false if it does not, or is not made.
-func (cfg Config) ReadSent(c *Listener, m procs.ToolUse) (SessionMessage, bool) {
+func ReadSent(cfg conf.Config, c *listen.Listener, m procs.ToolUse) (SessionMessage, bool) {
 	to := procs.BeforeCall{Tool: m.Name, Input: m.Input}.ToSession()
 	var in struct{ Message string }
 	_ = json.Unmarshal(m.Input, &in) // one that is no text is shown as none
@@ -81,17 +53,3 @@ func (cfg Config) ReadSent(c *Listener, m procs.ToolUse) (SessionMessage, bool) 
 
 // maxSessionMessage bounds what is kept of one, in bytes.
 const maxSessionMessage = 16 << 10
-
-// Forbids says why a call is not made, whoever permits it; "" leaves it to rules, modes and the person.
-func (cfg Config) Forbids(c procs.BeforeCall) (why string) {
-	if c.Outlives() {
-		return prompts.RefusedSchedule
-	}
-	if c.Tool == "ListAgents" && !cfg.AllowSessions {
-		return prompts.RefusedList
-	}
-	if to := c.ToSession(); to != "" && !cfg.AllowSessions {
-		return prompts.RefusedMessage(to)
-	}
-	return ""
-}

@@ -1,5 +1,7 @@
 package supervisor
 
+import "claude-supervise/supervisor/effect"
+
 // receipts hold an agent back without a process: what was said last may or may not have reached its conversation.
 var receipts = concern{
 	name: "receipts",
@@ -10,12 +12,12 @@ var receipts = concern{
 		d.idleStatus(of.Agent, of.launch, of.open)
 		return true
 	},
-	plan: func(s State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if l == nil || !l.Phase.Ended() {
 			return so
 		}
 		for _, v := range s.FindDeliveries(a.ID, waitsForReceipt) {
-			so = append(so, DoConfirm.ofDelivery(l, v.UUID))
+			so = append(so, effect.Confirm.OfDelivery(l, v.UUID))
 		}
 		return so
 	},

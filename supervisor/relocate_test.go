@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 func TestAFolderThatWasRenamedTakesAllBelowItAlong(t *testing.T) {
@@ -27,7 +29,8 @@ func TestAFolderThatWasRenamedTakesAllBelowItAlong(t *testing.T) {
 }
 
 func TestAgentsAreToldThatTheFolderOfTheirRunWasRenamed(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Sort", Cwd: "/work/sub"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Sort",
+		Cwd: "/work/sub"})
 	tree := *wanted()
 	tree.Repo, tree.From = "/work", "/work"
 	s.Do(Placed{Agent: childID, Cwd: tree.Path, Worktree: &tree})

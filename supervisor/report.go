@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -130,9 +133,9 @@ var checking = concern{
 		d.setStatus(of.Agent, checkpoints.Running, "has reported; its deliverables are checked")
 		return true
 	},
-	plan: func(s State, a *Agent, l *Launch, so []Effect) []Effect {
-		if l != nil && !slices.ContainsFunc(so, Effect.acts) && s.checkDue(a, l) {
-			so = append(so, DoCheck.of(l))
+	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
+		if l != nil && !slices.ContainsFunc(so, effect.Effect.Acts) && s.checkDue(a, l) {
+			so = append(so, effect.Check.Of(l))
 		}
 		return so
 	},
@@ -178,18 +181,18 @@ var done = concern{
 // parts are the reports of subagents, whose deliverables are looked for one after the other.
 var parts = concern{
 	name: "parts",
-	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if part := partDue(a); part != nil && l != nil {
-			e := DoCheck.of(l)
+			e := effect.Check.Of(l)
 			e.Key, e.Part = fmt.Sprintf("%s part %d", e.Key, part.N), part.N
 			so = append(so, e)
 		}
 		return so
 	},
-	tells: func(_, after State, e Event, tell teller) {
+	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Checked); ok {
-			if p := partAt(after.Agents[e.Agent], e.Part); p != nil {
-				tell(Progress, e.Agent, partNotice(p))
+			if p := task.PartAt(after.Agents[e.Agent], e.Part); p != nil {
+				tell(notice.Progress, e.Agent, partNotice(p))
 			}
 		}
 	},

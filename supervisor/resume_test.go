@@ -9,6 +9,10 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/task"
 )
 
 // A workflow drives a run with stated children, of which each is called by its name.
@@ -18,25 +22,25 @@ type workflow struct {
 }
 
 // states tells the beginning of a run that is its children alone, or, with a task, one whose root reads their ends.
-func states(t *testing.T, task string, children ...Child) *workflow {
+func states(t *testing.T, what string, children ...task.Child) *workflow {
 	w := &workflow{Story: Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)},
 		names: map[string]string{"root": Root}}
-	stated := Identified(children, checkpoints.NewAgentID)
+	stated := task.Identified(children, checkpoints.NewAgentID)
 	for i, c := range children {
 		w.names[c.Agent] = stated[i].Agent
 	}
 	w.Do(Created{
-		Run: RunID, Cwd: "/work", Agent: Root, Task: task, Group: task == "", Children: stated,
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
+		Run: RunID, Cwd: "/work", Agent: Root, Task: what, Group: what == "", Children: stated,
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume},
 	})
-	w.Do(Opened{PID: 1, Policy: Ask})
+	w.Do(Opened{PID: 1, Policy: conf.Ask})
 	t.Cleanup(w.folds)
 	return w
 }
 
-func stated(name, parent string, after ...string) Child {
-	return Child{Agent: name, Parent: parent,
-		Work: Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
+func stated(name, parent string, after ...string) task.Child {
+	return task.Child{Agent: name, Parent: parent,
+		Work: task.Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
 }
 
 func (w *workflow) agent(name string) *Agent { return w.State.Agents[w.names[name]] }
@@ -82,9 +86,9 @@ func (w *workflow) looks() {
 	w.T.Helper()
 	for _, e := range Plan(w.State) {
 		switch e.Do {
-		case DoConfirm:
+		case effect.Confirm:
 			w.Do(Confirmed{UUID: e.Delivery})
-		case DoSurvey:
+		case effect.Survey:
 			w.Do(Surveyed{Agent: e.Agent, Launch: e.Launch})
 		}
 	}
@@ -98,7 +102,7 @@ func (w *workflow) triesAgain() {
 	}
 	w.plans("leave")
 	w.Do(Left{})
-	w.Do(Opened{PID: 2, Policy: Ask, Failed: true})
+	w.Do(Opened{PID: 2, Policy: conf.Ask, Failed: true})
 	w.looks()
 }
 
@@ -181,7 +185,7 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	w.works("b", "")
 	w.works("root", "success")
 	w.are("b unreported", "root succeeded")
-	if code := ExitCodeOf(w.State); code != ExitUnreported {
+	if code := ExitCodeOf(w.State); code != exit.Unreported {
 		t.Errorf("the run exits %d", code)
 	}
 	w.triesAgain()
@@ -194,7 +198,7 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	}
 	w.works("root", "success")
 	w.are("root succeeded")
-	if code := ExitCodeOf(w.State); code != ExitSuccess {
+	if code := ExitCodeOf(w.State); code != exit.Success {
 		t.Errorf("the run exits %d", code)
 	}
 }
@@ -244,14 +248,14 @@ func TestAPolicyWithinAnotherIsTheStricterForEachDepth(t *testing.T) {
 		{"auto", "ask", "ask"}, {"ask", "auto", "ask"}, {"auto", "auto,deny", "auto,deny"},
 		{"auto,ask", "ask,auto", "ask,ask"}, {"deny", "auto,auto", "deny,deny"},
 	} {
-		a, _ := ParseDelegates(c.a)
-		b, _ := ParseDelegates(c.b)
-		want, _ := ParseDelegates(c.want)
+		a, _ := conf.ParseDelegates(c.a)
+		b, _ := conf.ParseDelegates(c.b)
+		want, _ := conf.ParseDelegates(c.want)
 		if got := a.Within(b); !slices.Equal(got, want) {
 			t.Errorf("%s within %s is %v", c.a, c.b, got)
 		}
 	}
-	if got := (Delegates)(nil).Within(nil); !slices.Equal(got, Delegates{AskDelegations}) {
+	if got := (conf.Delegates)(nil).Within(nil); !slices.Equal(got, conf.Delegates{conf.AskDelegations}) {
 		t.Errorf("nothing within nothing is %v", got)
 	}
 }

@@ -2,6 +2,9 @@ package supervisor
 
 import (
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/text"
 )
 
@@ -47,13 +50,13 @@ func (d *transition) reconcileRun() {
 	ended := false
 	if !root.Status.Ended() {
 		if a := d.waitsForPerson(); a != nil && a != root {
-			status, reason = a.Status, Title(a)+" "+a.Reason
+			status, reason = a.Status, label.Title(a)+" "+a.Reason
 		}
 	} else if left := d.unended(); len(left) > 0 {
-		status, reason = checkpoints.Stopping, "ends what is left: "+text.JoinLimited(titles(left))
+		status, reason = checkpoints.Stopping, "ends what is left: "+text.JoinLimited(label.Titles(left))
 	} else if ended = true; d.decisive() != root {
 		worst := d.decisive()
-		status, reason = worst.Status, Title(worst)+": "+worst.Reason
+		status, reason = worst.Status, label.Title(worst)+": "+worst.Reason
 	}
 	if r.Status != status {
 		r.Since = d.at
@@ -73,11 +76,11 @@ func (d *transition) reconcileRun() {
 	case ended:
 		r.Leaving = LeavingEnded
 		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back
-			code := ExitCode(d.decisive())
+			code := exit.Code(d.decisive())
 			r.EndedAt, r.ExitCode = root.EndedAt, &code
 		}
 	case r.Leaving == LeavingInterrupted:
-	case d.waitsForPerson() != nil && d.Config.Policy == Park:
+	case d.waitsForPerson() != nil && d.Config.Policy == conf.Park:
 		r.Leaving = LeavingParked
 	default:
 		r.Leaving = ""

@@ -7,22 +7,24 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
 // many tells a story of agents that do the same work on many things, each of them at work.
 func many(t *testing.T, items ...string) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	var children []Child
+	var children []task.Child
 	for i, item := range items {
 		children = append(children,
-			Child{Agent: worker(i), Work: Work{Task: "Look at " + item, Said: checkpoints.Delegated{Name: item}}})
+			task.Child{Agent: worker(i), Work: task.Work{Task: "Look at " + item, Said: checkpoints.Delegated{Name: item}}})
 	}
 	s.Do(Created{
 		Run: RunID, Cwd: "/work", Agent: Root, Task: "Look at all", Group: true, Children: children,
-		Config: Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume},
+		Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume},
 	})
-	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	for i := range items {
 		s.Do(Started{Agent: worker(i), Launch: 1, PID: 100 + i, StartTicks: 1})
 		s.Do(TurnBegun{Agent: worker(i), Launch: 1})
@@ -41,7 +43,7 @@ func (s *Story) wonders(i int, id, text string, options ...string) {
 		q.Options = append(q.Options, signals.Option{Label: label})
 	}
 	s.Do(SignalRead{Agent: worker(i), Launch: 1, Named: Named{
-		Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
+		Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}},
 		Signal: signals.Signal{Kind: signals.Clarification, Dialect: signals.Block, AgentID: worker(i),
 			Questions: []signals.Question{q}},
 	}})
@@ -102,7 +104,7 @@ func TestPermissionsAreAlikeOnlyForTheVerySameCall(t *testing.T) {
 				Name: "Bash", Input: raw(map[string]string{"command": command})},
 			Questions: []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash?", Options: []signals.Option{
 				{Label: Allow}, {Label: AllowRun}, {Label: Deny}, {Label: DenyStop}}}},
-			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
+			Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}},
 		})
 	}
 	ask(0, "q-0", "make test")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/text"
 )
 
@@ -32,7 +33,7 @@ func (s State) mergeDue() bool {
 }
 
 // planMerge plans that.
-func (s State) planMerge() []Effect {
+func (s State) planMerge() []effect.Effect {
 	if !s.mergeDue() {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (s State) planMerge() []Effect {
 	if s.Run.Merged != nil {
 		tries = s.Run.Merged.Tries
 	}
-	return []Effect{{Do: DoMerge, Key: fmt.Sprintf("merge %d", tries+1)}}
+	return []effect.Effect{{Do: effect.Merge, Key: fmt.Sprintf("merge %d", tries+1)}}
 }
 
 // mergedNotices tells what became of the findings: of trouble once, of the rest when nothing more is tried.

@@ -9,6 +9,8 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
 )
 
 func TestASubagentsTaskUpdateWithItsOwnIDIsHeard(t *testing.T) {
@@ -21,7 +23,7 @@ func TestASubagentsTaskUpdateWithItsOwnIDIsHeard(t *testing.T) {
 		own := call(id)
 		own.Parent, own.Agent = "", ""
 		for _, m := range []procs.ToolUse{call(id), own} { // the main agent's own with an id that is nobody's is heard, too
-			found := NewSignalReader(Root, nil, nil).Read(m)
+			found := listen.NewSignalReader(Root, nil, nil).Read(m)
 			if len(found) != 1 || found[0].Foreign != foreign || found[0].Inside != (m.Parent != "") {
 				t.Errorf("with the id %s: %+v", id, found)
 			}
@@ -38,7 +40,7 @@ func TestAQuestionThatCountsAtTheEndOfItsTurnIsReadInItsWords(t *testing.T) {
 		"[STOP_WORK]\nreason: blocked\ndetails: no key\n[/STOP_WORK]": "",          // as it was: the same
 		"It calls TaskUpdate({a: 1}) there.":                          "",          // no question
 	} {
-		reader, m := NewSignalReader(Root, nil, nil), procs.Text{ID: "m1", Text: said}
+		reader, m := listen.NewSignalReader(Root, nil, nil), procs.Text{ID: "m1", Text: said}
 		if got := reader.Prose(m, reader.Read(m)); got != cmp.Or(want, said) {
 			t.Errorf("%q is read as %q", said, got)
 		}
@@ -61,7 +63,7 @@ func TestTheStateOfAPauseReachesThePerson(t *testing.T) {
 
 // An agent that continues a conversation finds in it the id of the agent that had it before, and may sign with it.
 func TestTheIDOfAContinuedAgentCountsAsOnesOwn(t *testing.T) {
-	s := State{Config: Config{AcceptIDs: []string{"bg-task-1"}}, Agents: map[string]*Agent{}}
+	s := State{Config: conf.Config{AcceptIDs: []string{"bg-task-1"}}, Agents: map[string]*Agent{}}
 	for _, a := range []Agent{{ID: "a-1"}, {ID: "a-2"}, {ID: "a-3"}, {ID: "a-4"}} {
 		a.Run = RunID
 		s.Agents[a.ID] = &a
@@ -74,7 +76,7 @@ func TestTheIDOfAContinuedAgentCountsAsOnesOwn(t *testing.T) {
 		t.Errorf("of another agent they are %q", got)
 	}
 	said := procs.Text{Text: "[COMPLETION_REPORT]\nagent_id: a-1\nstatus: success\nsummary: done\n[/COMPLETION_REPORT]\n"}
-	if found := NewSignalReader("a-3", s.FormerIDs("a-3"), nil).Read(said); len(found) != 1 || found[0].Foreign {
+	if found := listen.NewSignalReader("a-3", s.FormerIDs("a-3"), nil).Read(said); len(found) != 1 || found[0].Foreign {
 		t.Errorf("the report is read as %+v", found)
 	}
 }

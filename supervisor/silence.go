@@ -6,6 +6,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 )
 
 // Stalled says that a process at work has printed nothing and used no processor for as long as the person
@@ -32,10 +35,10 @@ func (e Stalled) apply(d *transition) error {
 	}
 	d.last(e.Agent).Stalled = &checkpoints.Stall{Since: e.Since, Doing: e.Doing}
 	switch f := (procs.Failure{Kind: faultSilent, Reason: silence(e.Since, e.Doing)}); d.Config.OnSilence {
-	case RetrySilence:
+	case conf.RetrySilence:
 		f.Passing = true
 		d.failure(d.agent(e.Agent), f)
-	case FailSilence:
+	case conf.FailSilence:
 		d.failure(d.agent(e.Agent), f)
 	}
 	return nil
@@ -86,11 +89,11 @@ func (d *transition) sayIfSilent(a *Agent) {
 // silences of an agent at work are told of, and what the person wants is done about them.
 var silences = concern{
 	name: "silences",
-	plan: func(s State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if !works(l) || !s.watched(a, l) {
 			return so
 		}
-		e := DoWatch.of(l)
+		e := effect.Watch.Of(l)
 		e.Patience = s.Config.SilentAfter
 		if l.Phase == checkpoints.LaunchTurnDue {
 			e.Key, e.Patience = e.Key+" due", turnPatience
@@ -100,12 +103,12 @@ var silences = concern{
 		}
 		return so
 	},
-	tells: func(_, _ State, e Event, tell teller) {
+	tells: func(_, _ State, e Event, tell notice.Teller) {
 		switch e := e.(type) {
 		case Stalled:
-			tell(Progress, e.Agent, Notification{Text: silence(e.Since, e.Doing), Trouble: true})
+			tell(notice.Progress, e.Agent, notice.Notification{Text: silence(e.Since, e.Doing), Trouble: true})
 		case Recovered:
-			tell(Progress, e.Agent, Notification{Text: "is heard of again"})
+			tell(notice.Progress, e.Agent, notice.Notification{Text: "is heard of again"})
 		}
 	},
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 )
 
 func (s *Story) fallsSilent(doing string) {
@@ -15,7 +17,7 @@ func (s *Story) fallsSilent(doing string) {
 }
 
 func TestASilentAgentIsSaidToBeSilentSinceWhenAndDoingWhatUntilItSpeaks(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.SilentAfter, c.OnSilence = 10*time.Minute, TellSilence })
+	s := Begin(t, func(c *conf.Config) { c.SilentAfter, c.OnSilence = 10*time.Minute, conf.TellSilence })
 	since := s.At.Add(-10 * time.Minute)
 	s.fallsSilent("Bash: npm test")
 	s.is(checkpoints.Running)
@@ -33,8 +35,8 @@ func TestASilentAgentIsSaidToBeSilentSinceWhenAndDoingWhatUntilItSpeaks(t *testi
 }
 
 func TestASilentAgentIsTriedAgainOrFailsAsThePersonWants(t *testing.T) {
-	for policy, check := range map[OnSilence]func(*Story){
-		RetrySilence: func(s *Story) {
+	for policy, check := range map[conf.OnSilence]func(*Story){
+		conf.RetrySilence: func(s *Story) {
 			s.Ends()
 			s.Rests(true)
 			s.plans("retry " + Root)
@@ -42,15 +44,15 @@ func TestASilentAgentIsTriedAgainOrFailsAsThePersonWants(t *testing.T) {
 			s.Launches(2)
 			s.is(checkpoints.Running)
 		},
-		FailSilence: func(s *Story) {
+		conf.FailSilence: func(s *Story) {
 			s.Ends()
 			s.Rests(true)
 			s.is(checkpoints.Failed)
-			s.exits(ExitFailed)
+			s.exits(exit.Failed)
 		},
 	} {
 		t.Run(string(policy), func(t *testing.T) {
-			s := Begin(t, func(c *Config) { c.SilentAfter, c.OnSilence = time.Minute, policy })
+			s := Begin(t, func(c *conf.Config) { c.SilentAfter, c.OnSilence = time.Minute, policy })
 			s.fallsSilent("waits for the API")
 			check(s)
 		})
@@ -58,7 +60,7 @@ func TestASilentAgentIsTriedAgainOrFailsAsThePersonWants(t *testing.T) {
 }
 
 func TestWhoWaitsForAPersonIsNotWatched(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.SilentAfter = time.Minute })
+	s := Begin(t, func(c *conf.Config) { c.SilentAfter = time.Minute })
 	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
 	s.plansNot("watch")
@@ -106,7 +108,7 @@ func TestAfterBackgroundWorkTheTurnThatFollowsIsWaitedFor(t *testing.T) {
 }
 
 func TestAPersonsCommandIsToldOnceHowTheRunIsLeft(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold, c.OnQuestion, c.Notify = 0, Park, []string{"/bin/notify"} })
+	s := Begin(t, func(c *conf.Config) { c.Hold, c.OnQuestion, c.Notify = 0, conf.Park, []string{"/bin/notify"} })
 	s.Asks("q-1", "Which database?")
 	s.Do(NotificationSent{Question: "q-1"})
 	s.Ends()
@@ -117,14 +119,14 @@ func TestAPersonsCommandIsToldOnceHowTheRunIsLeft(t *testing.T) {
 	s.plans("leave")
 	s.plansNot("announce")
 	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: Park})
+	s.Do(Opened{PID: 2, Policy: conf.Park})
 	s.plans("notify q-1")
 	s.Do(NotificationSent{Question: "q-1"})
 	s.plans("announce parked") // another supervisor leaves it once more
 }
 
 func TestAnInterruptNeedsNoAnnouncement(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Notify = []string{"/bin/notify"} })
+	s := Begin(t, func(c *conf.Config) { c.Notify = []string{"/bin/notify"} })
 	s.Do(InterruptAsked{By: "interrupt"})
 	s.Ends()
 	s.Rests(true)

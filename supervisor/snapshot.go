@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/text"
 )
 
@@ -65,7 +68,7 @@ func (d *transition) wantSnapshot(n InboxEntry) {
 
 // openSnapshots takes what is said of snapshots where the run is taken over. One is due then: of what was answered and
 // found since the last there is none.
-func (d *transition) openSnapshots(to *SnapshotTo) {
+func (d *transition) openSnapshots(to *conf.SnapshotTo) {
 	if to != nil {
 		if d.Config.Snapshots = to; to.Dir == "" {
 			d.Config.Snapshots = nil
@@ -164,15 +167,15 @@ func (s State) SnapshotAgain() time.Time {
 // SnapshotTaken reports whether the snapshot that is planned is one that is taken by itself, and not only asked for.
 func (s State) SnapshotTaken() bool { return s.SnapshotDue() || !s.SnapshotAgain().IsZero() }
 
-func (s State) planSnapshot() []Effect {
-	e := Effect{Do: DoSnapshot}
+func (s State) planSnapshot() []effect.Effect {
+	e := effect.Effect{Do: effect.Snapshot}
 	if !s.SnapshotDue() && len(s.SnapshotsAsked()) == 0 {
 		if e.Until = s.SnapshotAgain(); e.Until.IsZero() {
 			return nil
 		}
 	}
 	e.Key = fmt.Sprintf("snapshot %d", s.Run.Snapshots.Number+1)
-	return []Effect{e}
+	return []effect.Effect{e}
 }
 
 // Snapshotted says what came of a snapshot.
@@ -259,8 +262,8 @@ func (s State) leased() bool { return s.Run.TakenOver == nil && s.Run.Unleased =
 
 // withheld reports whether an effect is not begun, for want of a lease. A launch that is not begun any more is, where
 // the supervisor leaves: it is only concluded that it never ran.
-func (s State) withheld(do EffectKind) bool {
-	return !s.leased() && do.NeedsLease() && !(do == DoLaunch && s.Run.Leaving == LeavingInterrupted)
+func (s State) withheld(do effect.Kind) bool {
+	return !s.leased() && do.NeedsLease() && !(do == effect.Launch && s.Run.Leaving == LeavingInterrupted)
 }
 
 // NotInSnapshot returns the questions that were answered here after the last snapshot: a supervisor that
@@ -273,9 +276,9 @@ func (s State) NotInSnapshot() []*Question {
 }
 
 // snapshotNotices tells a person what came of snapshots, and that the run was taken over.
-func snapshotNotices(before, after State, e Event, tell teller) {
+func snapshotNotices(before, after State, e Event, tell notice.Teller) {
 	trouble := func(format string, args ...any) {
-		tell(Progress, "", Notification{Trouble: true, Text: fmt.Sprintf(format, args...)})
+		tell(notice.Progress, "", notice.Notification{Trouble: true, Text: fmt.Sprintf(format, args...)})
 	}
 	if over := after.Run.TakenOver; over != nil && before.Run.TakenOver == nil {
 		trouble("the run continues elsewhere: %s took it over at %s (epoch %d). Its agents here end, and nothing is "+
@@ -295,7 +298,7 @@ func snapshotNotices(before, after State, e Event, tell teller) {
 			trouble("it is not known whether this run continues elsewhere: %s. Until it is known, its agents are told "+
 				"nothing and begin no turn. It is checked again automatically", b.Problem)
 		case b.Over == nil:
-			tell(Progress, "", Notification{Text: "the run still belongs to this supervisor; it continues"})
+			tell(notice.Progress, "", notice.Notification{Text: "the run still belongs to this supervisor; it continues"})
 		}
 	case Snapshotted:
 		old := ""
@@ -307,10 +310,10 @@ func snapshotNotices(before, after State, e Event, tell teller) {
 			trouble("no snapshot could be taken: %s. The run continues, and one is tried again after the next turn, and "+
 				"every few minutes", b.Problem)
 		case b.Problem == "" && old != "" && b.Quiet > 0:
-			tell(Progress, "", Notification{Text: "snapshots are taken again"})
+			tell(notice.Progress, "", notice.Notification{Text: "snapshots are taken again"})
 		}
 		if len(b.Asked) > 0 && len(b.Lost) > 0 {
-			tell(Progress, "", Notification{Text: "a snapshot was packed in the middle of a turn of " +
+			tell(notice.Progress, "", notice.Notification{Text: "a snapshot was packed in the middle of a turn of " +
 				strings.Join(b.Lost, ", ")})
 		}
 	}

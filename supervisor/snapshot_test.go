@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 )
 
 // The engine begins effects in the order of the plan: what a snapshot holds back must not be begun just before it.
 func TestASnapshotIsPlannedBeforeWhatItHoldsBack(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
 	s.dies(crash()) // which is a moment to take one
 	s.Rests(false)
 	s.Do(RetryDue{Agent: Root})
 	plan := Plan(s.State)
-	if len(plan) < 2 || plan[0].Do != DoSnapshot || !slices.ContainsFunc(plan[1:], func(e Effect) bool {
+	if len(plan) < 2 || plan[0].Do != effect.Snapshot || !slices.ContainsFunc(plan[1:], func(e effect.Effect) bool {
 		return e.Do.NeedsLease()
 	}) {
 		t.Errorf("the plan is %v", plan)
@@ -26,10 +28,10 @@ func TestASnapshotIsPlannedBeforeWhatItHoldsBack(t *testing.T) {
 // A snapshot that was not taken for want of a lease is planned again once the run is known to be this supervisor's, and
 // not before.
 func TestASnapshotWaitsForTheLease(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
 	s.dies(crash())
 	planned := func() bool {
-		return slices.ContainsFunc(Plan(s.State), func(e Effect) bool { return e.Do == DoSnapshot })
+		return slices.ContainsFunc(Plan(s.State), func(e effect.Effect) bool { return e.Do == effect.Snapshot })
 	}
 	s.Do(Snapshotted{Unleased: "the lease has run out"})
 	if planned() || !s.State.SnapshotDue() {
@@ -44,8 +46,8 @@ func TestASnapshotWaitsForTheLease(t *testing.T) {
 // What an agent at rest asks, as for more than its budget, is in no snapshot that was taken before: one is taken before
 // the supervisor leaves.
 func TestASnapshotIsDueWhenAnAgentAtRestAsks(t *testing.T) {
-	s := Begin(t, func(c *Config) {
-		c.Snapshots, c.Budget, c.OnQuestion = &SnapshotTo{Dir: "/snapshots", Keep: 3}, Budget{CostUSD: 1}, Park
+	s := Begin(t, func(c *conf.Config) {
+		c.Snapshots, c.Budget, c.OnQuestion = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3}, conf.Budget{CostUSD: 1}, conf.Park
 	})
 	s.spentShare(1, 1.1)
 	s.Ends()
@@ -65,7 +67,7 @@ func TestASnapshotIsDueWhenAnAgentAtRestAsks(t *testing.T) {
 // Where no turn ends, as while a question is held, a snapshot that has failed is tried again all the same: after a
 // minute, and less often each time. A supervisor that leaves does not wait for that.
 func TestAFailedSnapshotIsTriedAgainThoughNoTurnEnds(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
 	s.dies(crash())
 	fails := func() {
 		s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Problem: "no space left on device", Large: true})
@@ -73,9 +75,9 @@ func TestAFailedSnapshotIsTriedAgainThoughNoTurnEnds(t *testing.T) {
 			t.Errorf("it has failed, and is %+v", s.State.Run.Snapshots)
 		}
 	}
-	planned := func() *Effect {
+	planned := func() *effect.Effect {
 		for _, e := range Plan(s.State) {
-			if e.Do == DoSnapshot {
+			if e.Do == effect.Snapshot {
 				return &e
 			}
 		}
@@ -100,7 +102,7 @@ func TestAFailedSnapshotIsTriedAgainThoughNoTurnEnds(t *testing.T) {
 }
 
 func TestASupervisorThatLeavesTriesAFailedSnapshotOnce(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
 	s.dies(crash())
 	s.Do(Snapshotted{Quiet: s.State.Run.Snapshots.Quiet, At: s.At, Problem: "no space left on device"})
 	s.Do(InterruptAsked{By: "a test"})
@@ -112,7 +114,9 @@ func TestASupervisorThatLeavesTriesAFailedSnapshotOnce(t *testing.T) {
 
 // Who has answered here is told what becomes of it where the run was lost: on a fleet the worker hands it in.
 func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots, c.Budget = &SnapshotTo{Dir: "/snapshots", Keep: 3}, Budget{CostUSD: 1} })
+	s := Begin(t, func(c *conf.Config) {
+		c.Snapshots, c.Budget = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3}, conf.Budget{CostUSD: 1}
+	})
 	s.spentShare(1, 1.1)
 	s.Ends()
 	s.Rests(true)
@@ -142,7 +146,7 @@ func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
 // The turn of a script that polls for its answer does not end before it has it: on a fleet a question is listed once a
 // snapshot has it.
 func TestASnapshotIsDueWhenAScriptPollsForAnAnswerInItsTurn(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Snapshots = &SnapshotTo{Dir: "/snapshots", Keep: 3} })
+	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
 	if s.State.atRest(Root) || s.State.SnapshotDue() {
 		t.Fatal("it is at rest, or one is due before it asks")
 	}

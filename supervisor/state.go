@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -14,15 +16,15 @@ import (
 // a record in place, so an old State stays what it was.
 type State struct {
 	Run        *Run
-	Config     Config
+	Config     conf.Config
 	Agents     map[string]*Agent
 	Launches   map[string][]*Launch // by agent; number N stands at N-1
 	Questions  map[string]*Question
 	Deliveries map[string]*Delivery // by uuid
 	Taken      int64                // inbox notes up to this one are taken
 
-	index *index  // nil: made when it is wanted
-	plans []*Part // of each agent by itself (plan.go), in the order of the index; nil: made when they are wanted
+	index *index         // nil: made when it is wanted
+	plans []*effect.Part // of each agent by itself (plan.go), in the order of the index; nil: made when they are wanted
 
 	recent []*touch // what the last steps have touched, the newest last (changes.go)
 }
@@ -52,9 +54,9 @@ func (s State) Lived(agent string, at time.Time) bool {
 	})
 }
 
-// heldCall returns the call in which a live process waits for the answer of a question, nil if that came by text or the
+// HeldCall returns the call in which a live process waits for the answer of a question, nil if that came by text or the
 // process is gone. What such an answer has led to, as a command that it wants, is waited for in the same call.
-func (s State) heldCall(q *Question) *checkpoints.ToolCall {
+func (s State) HeldCall(q *Question) *checkpoints.ToolCall {
 	if q.Asker != "" {
 		q = s.Questions[q.Asker]
 	}
@@ -66,7 +68,7 @@ func (s State) heldCall(q *Question) *checkpoints.ToolCall {
 
 // held returns the live launch whose process waits for the answer of a question in its call, nil if none does.
 func (s State) held(q *Question) *Launch {
-	if s.heldCall(q) == nil {
+	if s.HeldCall(q) == nil {
 		return nil
 	}
 	return s.Live(q.Agent)
@@ -284,7 +286,7 @@ func (d *transition) addDelivery(v *Delivery) {
 
 // A usage is what is known of one scope.
 type usage struct {
-	Used     Budget
+	Used     conf.Budget
 	reserved float64 // in dollars, what launches may still spend of their shares
 }
 

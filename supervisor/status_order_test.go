@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
 )
 
 // These tables are the specification of an agent's status: of all that may be so of an agent at one time, what stands
@@ -38,7 +39,7 @@ func situated(launched bool) *situation {
 	s := &situation{
 		State: State{
 			Run:       &Run{ID: RunID, Cwd: "/work", Root: Root, StartedAt: began, Epoch: 1},
-			Config:    Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, Policy: Ask, MaxParallel: 4},
+			Config:    conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Policy: conf.Ask, MaxParallel: 4},
 			Launches:  map[string][]*Launch{},
 			Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 		},
@@ -71,7 +72,7 @@ func (s *situation) said(uuid string, state checkpoints.DeliveryState) {
 }
 
 func (s *situation) exceeds() {
-	s.agent.Budget, s.agent.InputTokens, s.agent.GoOn = &Budget{Tokens: 10}, 20, true
+	s.agent.Budget, s.agent.InputTokens, s.agent.GoOn = &conf.Budget{Tokens: 10}, 20, true
 }
 
 func (s *situation) answered() {

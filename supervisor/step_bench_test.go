@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -33,7 +36,7 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 					Value: "SQLite", By: "terminal", At: at}}})
 				var uuid string
 				for _, e := range Plan(s) {
-					if e.Do == DoDeliver {
+					if e.Do == effect.Deliver {
 						uuid = e.Delivery
 					}
 				}
@@ -53,8 +56,8 @@ func askedBefore(n int) State {
 	s := State{}
 	for _, body := range []Event{
 		Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database",
-			Config: Config{Hold: DefaultHold, MaxHeld: -1}},
-		Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask}, Started{Agent: Root, Launch: 1, PID: 100},
+			Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1}},
+		Opened{PID: 1, Waker: "/tmp/wake-up", Policy: conf.Ask}, Started{Agent: Root, Launch: 1, PID: 100},
 		TurnBegun{Agent: Root, Launch: 1},
 	} {
 		var err error
@@ -65,7 +68,7 @@ func askedBefore(n int) State {
 	for i := range n {
 		at := at.Add(time.Duration(i) * time.Second)
 		call := checkpoints.ToolCall{Launch: 1, Request: fmt.Sprint("r", i), ToolUse: fmt.Sprint("t", i),
-			Name: AskUserQuestion}
+			Name: ask.AskUserQuestion}
 		q := &Question{
 			ID: fmt.Sprint("q-", i), Run: RunID, Agent: Root, Group: fmt.Sprint("q-", i),
 			Kind: questions.AskClarification, State: checkpoints.QuestionDelivered,

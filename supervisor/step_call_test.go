@@ -7,6 +7,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -33,7 +35,7 @@ func TestAToolsQuestionIsAnsweredInItsTurn(t *testing.T) {
 func askUser(id string) Asked {
 	return Asked{
 		Agent: Root, Launch: 1, Kind: questions.AskClarification,
-		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
+		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: ask.AskUserQuestion,
 			Input: raw(map[string]any{"questions": []map[string]string{{"question": "Which database?"}}})},
 		Questions: []signals.Question{{ID: "Q1", Text: "Which database?"}}, Naming: Naming{IDs: []string{id}},
 	}
@@ -88,7 +90,7 @@ func TestAToolsAnswerThatWasConfirmedAndThenForgottenIsRestated(t *testing.T) {
 }
 
 func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	ask := func(launch int, request, id, file string) Asked {
 		return Asked{
 			Agent: Root, Launch: launch, Kind: questions.AskPermission,

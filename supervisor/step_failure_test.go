@@ -7,6 +7,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
 )
 
 func TestAPassingFailureIsTriedAgainWithGrowingRests(t *testing.T) {
@@ -43,7 +46,7 @@ func TestAFailureThatDoesNotPassEndsTheRunWithItsReason(t *testing.T) {
 	for _, c := range []struct {
 		kind procs.FailureKind
 		code int
-	}{{procs.Login, ExitFailed}, {procs.OverBudget, ExitBudget}} {
+	}{{procs.Login, exit.Failed}, {procs.OverBudget, exit.Budget}} {
 		t.Run(string(c.kind), func(t *testing.T) {
 			s := Begin(t, nil)
 			s.Do(TurnEnded{Agent: Root, Launch: 1, Failure: procs.Failure{Kind: c.kind, Reason: "because"}})
@@ -69,9 +72,9 @@ func TestAnAgentThatCannotBeStartedIs69AndResumeTriesAgain(t *testing.T) {
 		Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
 	s.Rests(false)
 	s.is(checkpoints.Failed)
-	s.exits(ExitNoAgent)
+	s.exits(exit.NoAgent)
 	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true})
 	if text := s.delivered(3); !strings.Contains(text, "A1: SQLite") {
 		t.Fatalf("the answer is lost; the agent reads:\n%s", text)
 	}
@@ -107,7 +110,7 @@ func TestAPromptThatTheConversationAlreadyHadIsFollowedByGoOn(t *testing.T) {
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
 	var d *Delivery
 	for _, e := range Plan(s.State) {
-		if e.Do == DoDeliver {
+		if e.Do == effect.Deliver {
 			d = s.State.Deliveries[e.Delivery]
 		}
 	}
@@ -173,7 +176,7 @@ func TestASessionThatNeverWasBeginsAgainWithTheTask(t *testing.T) {
 }
 
 func TestRelaunchFreshBeginsANewConversation(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold, c.Relaunch = 0, Fresh })
+	s := Begin(t, func(c *conf.Config) { c.Hold, c.Relaunch = 0, conf.Fresh })
 	s.Asks("q-1", "Which database?")
 	s.Ends()
 	s.Rests(true)
@@ -198,10 +201,11 @@ func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 }
 
 func TestAFlagThatClaudeHasRefusedIsLeftOutOnceOthersAreGiven(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Flags = []string{"--bogus", "1", "--model", "opus"} })
+	s := Begin(t, func(c *conf.Config) { c.Flags = []string{"--bogus", "1", "--model", "opus"} })
 	s.dies(procs.Failure{Kind: procs.RefusedFlag, Flag: "--bogus", Reason: "this release of claude does not know --bogus"})
 	s.Rests(true)
-	s.Do(Opened{PID: 2, Policy: Ask, Revive: true, Given: Given{Unrefused: true, Flags: []string{"--effort", "low"}}})
+	s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true, Given: conf.Given{Unrefused: true, Flags: []string{"--effort",
+		"low"}}})
 	if got := strings.Join(s.State.Config.Flags, " "); got != "--model opus --effort low" {
 		t.Fatalf("the flags are %s", got)
 	}
@@ -209,7 +213,7 @@ func TestAFlagThatClaudeHasRefusedIsLeftOutOnceOthersAreGiven(t *testing.T) {
 
 func TestASupervisorThatTakesOverEndsWhatTheLastOneLeftBeforeItGoesOn(t *testing.T) {
 	s := Begin(t, nil)
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	if got := s.keys(); len(got) != 1 || got[0] != "recover "+Root+" 1" {
 		t.Fatalf("the plan is %q", got)
 	}
@@ -226,7 +230,7 @@ func TestAQuestionThatWasHeldWhenTheSupervisorDiedIsNoticedAgainAndDeliveredOnce
 	s := Begin(t, nil)
 	s.Asks("q-1", "Which database?")
 	s.Do(NotificationSent{Question: "q-1"})
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.plans("notify q-1")
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
 	s.Rests(true)
@@ -245,7 +249,7 @@ func TestAQuestionThatWasHeldWhenTheSupervisorDiedIsNoticedAgainAndDeliveredOnce
 
 func TestAQuestionThatADyingSupervisorReadAndDidNotSaveIsFoundInTheLog(t *testing.T) {
 	s := Begin(t, nil)
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
 	for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
 		s.Do(Confirmed{UUID: d.UUID, Found: true})
@@ -260,13 +264,13 @@ func TestAQuestionThatADyingSupervisorReadAndDidNotSaveIsFoundInTheLog(t *testin
 }
 
 func TestWhatWasAnsweredWhileNobodyWasThereIsNotAskedAgain(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
+	s := Begin(t, func(c *conf.Config) { c.Hold, c.OnQuestion = 0, conf.Park })
 	s.Asks("q-1", "Which database?")
 	s.Ends()
 	s.Rests(true)
 	s.Do(NotificationSent{Question: "q-1"})
 	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: Ask,
+	s.Do(Opened{PID: 2, Policy: conf.Ask,
 		Notes: []InboxEntry{{Seq: 1, Kind: EntryAnswer, Question: "q-1", Value: "SQLite", At: s.At}}})
 	s.plansNot("notify")
 	s.plans("launch " + Root + " 2")

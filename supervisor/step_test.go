@@ -7,6 +7,10 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 )
 
 func TestAnAgentThatReportsSucceeds(t *testing.T) {
@@ -24,7 +28,7 @@ func TestAnAgentThatReportsSucceeds(t *testing.T) {
 	s.Do(Checked{Agent: Root})
 	s.Ends()
 	s.is(checkpoints.Succeeded)
-	s.exits(ExitSuccess)
+	s.exits(exit.Success)
 	if got := s.keys(); len(got) != 1 || got[0] != "leave" {
 		t.Fatalf("after the end the plan is %q", got)
 	}
@@ -91,9 +95,9 @@ func TestAfterTheHoldTheAgentIsParkedAndTheAnswerRelaunchesIt(t *testing.T) {
 }
 
 func TestWithoutAHoldTheAgentIsParkedAtOnce(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"--hold 0":     func(c *Config) { c.Hold = 0 },
-		"--max-held 0": func(c *Config) { c.MaxHeld = 0; c.Hold = Forever },
+	for name, change := range map[string]func(*conf.Config){
+		"--hold 0":     func(c *conf.Config) { c.Hold = 0 },
+		"--max-held 0": func(c *conf.Config) { c.MaxHeld = 0; c.Hold = conf.Forever },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, change)
@@ -107,7 +111,7 @@ func TestWithoutAHoldTheAgentIsParkedAtOnce(t *testing.T) {
 }
 
 func TestAHoldForeverNeverEnds(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = Forever })
+	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
 	s.plansNot("hold")
@@ -115,46 +119,46 @@ func TestAHoldForeverNeverEnds(t *testing.T) {
 }
 
 func TestUnderTheParkPolicyTheSupervisorLeavesWith75AndAnAnswerMeanwhileKeepsIt(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
+	s := Begin(t, func(c *conf.Config) { c.Hold, c.OnQuestion = 0, conf.Park })
 	s.Asks("q-1", "Which database?")
 	s.Ends()
 	s.Rests(true)
 	s.plansNot("leave") // the notice comes first
 	s.Do(NotificationSent{Question: "q-1"})
 	s.plans("leave")
-	s.exits(ExitParked)
+	s.exits(exit.Parked)
 	s.Answers("q-1", "SQLite")
 	s.plansNot("leave")
 	s.plans("launch")
 }
 
 func TestUnderTheFailPolicyAQuestionFailsTheAgent(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.OnQuestion = Fail })
+	s := Begin(t, func(c *conf.Config) { c.OnQuestion = conf.Fail })
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	s.exits(ExitFailed)
+	s.exits(exit.Failed)
 	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
 }
 
 func TestUnderTheFailPolicyAQuestionThatWasOpenIsRefusedToo(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold, c.OnQuestion = 0, Park })
+	s := Begin(t, func(c *conf.Config) { c.Hold, c.OnQuestion = 0, conf.Park })
 	s.Asks("q-1", "Which database?")
 	s.Ends()
 	s.Rests(true)
 	s.Do(NotificationSent{Question: "q-1"})
 	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: Fail, Revive: true})
+	s.Do(Opened{PID: 2, Policy: conf.Fail, Revive: true})
 	s.is(checkpoints.Failed)
 }
 
 func TestAnAnswerGivenInAdvanceIsTaken(t *testing.T) {
 	s := Begin(t, nil)
 	h := s.clarification("q-1", "Which database?")
-	h.Presets = []Preset{{Key: "database", Value: "SQLite"}}
+	h.Presets = []conf.Preset{{Key: "database", Value: "SQLite"}}
 	s.Do(h)
 	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionAnswered || q.AnsweredBy != "--answer database" {
 		t.Fatalf("the question is %s, by %q", q.State, q.AnsweredBy)
@@ -246,7 +250,7 @@ func TestTheGateSendsAnAgentWithoutAReportOnOnce(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Unreported)
-	s.exits(ExitUnreported)
+	s.exits(exit.Unreported)
 }
 
 // Cut short, the turn in which it was to report has not been one.
@@ -311,7 +315,7 @@ func TestAMissingDeliverableIsToldOnceAndThenThePartialSuccessStands(t *testing.
 		before := s.State
 		s.Do(missing)
 		for _, n := range Notifications(before, s.State, s.Events[len(s.Events)-1]) {
-			if n.Type == Reported && len(n.Missing) != want {
+			if n.Type == notice.Reported && len(n.Missing) != want {
 				t.Errorf("the person reads that %q are missing", n.Missing)
 			}
 		}
@@ -326,12 +330,12 @@ func TestAMissingDeliverableIsToldOnceAndThenThePartialSuccessStands(t *testing.
 	saysMissing(0) // the reason of the end says it
 	s.Ends()
 	s.is(checkpoints.Partial)
-	s.exits(ExitPartial)
+	s.exits(exit.Partial)
 }
 
 func TestEachReportedStatusHasItsExitCode(t *testing.T) {
-	for status, want := range map[string]int{"success": ExitSuccess, "partial_success": ExitPartial,
-		"failed": ExitFailed, "sort of": ExitPartial} {
+	for status, want := range map[string]int{"success": exit.Success, "partial_success": exit.Partial,
+		"failed": exit.Failed, "sort of": exit.Partial} {
 		t.Run(status, func(t *testing.T) {
 			s := Begin(t, nil)
 			s.reports(status, "")
@@ -351,7 +355,7 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Stopped)
-	s.exits(ExitStopped)
+	s.exits(exit.Stopped)
 	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
@@ -369,8 +373,8 @@ func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		s := Begin(t, nil)
 		d := NewTransition(s.State, s.At)
-		d.spawn(Child{Agent: "a-child0000000", Parent: Root})
-		d.spawn(Child{Agent: "a-grandchild00", Parent: "a-child0000000"})
+		d.spawn(task.Child{Agent: "a-child0000000", Parent: Root})
+		d.spawn(task.Child{Agent: "a-grandchild00", Parent: "a-child0000000"})
 		next, err := Step(d.State,
 			Happened{At: s.At, Event: InboxRead{Notes: []InboxEntry{{Kind: EntryStop, Agent: Root, Only: only,
 				By: "a test"}}}})
@@ -405,10 +409,10 @@ func TestAnInterruptParksWhatAsksAndKeepsTheRest(t *testing.T) {
 			s.is(want)
 			s.plans("leave")
 			s.Do(Left{})
-			if code := ExitCodeOf(s.State); code != ExitInterrupted {
+			if code := ExitCodeOf(s.State); code != exit.Interrupted {
 				t.Fatalf("exit code %d", code)
 			}
-			s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
+			s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true})
 			if !asks {
 				s.plans("launch " + Root + " 2")
 			}
@@ -417,7 +421,7 @@ func TestAnInterruptParksWhatAsksAndKeepsTheRest(t *testing.T) {
 }
 
 func TestADelegationIsDeniedAtTheEndOfTheTurn(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{DenyDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.DenyDelegations} })
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: signals.Signal{
 		Kind: signals.Delegate, AgentID: Root,
 		Fields: []signals.Field{{Name: "new_task_description", Value: "Refactor auth"}},
@@ -451,7 +455,7 @@ func TestStepLeavesTheOldStateAsItWas(t *testing.T) {
 
 // An answer that was accepted while a stop lay ahead of it in the inbox is not forgotten, though nobody hears it.
 func TestAnAnswerBehindAStopIsKept(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Asks("q-1", "Which database?")
 	s.Ends()
 	s.Rests(true)

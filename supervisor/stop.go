@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/label"
 )
 
 // stop wants the end of an agent (the root where the note names none) and, unless only that is meant, of what it
@@ -55,7 +56,7 @@ var stops = concern{
 		case of.StopWanted == "":
 			return false
 		case slices.ContainsFunc(left, func(c *Agent) bool { return c.StopWanted == "" }):
-			d.setStatus(of.Agent, checkpoints.Blocked, why+"; "+waitsForChildren(titles(left)))
+			d.setStatus(of.Agent, checkpoints.Blocked, why+"; "+label.WaitsFor(label.Titles(left)))
 		case len(left) > 0:
 			d.setStatus(of.Agent, checkpoints.Stopping, why)
 		default:

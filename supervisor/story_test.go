@@ -16,6 +16,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 )
 
@@ -34,10 +37,10 @@ const (
 )
 
 // Begin tells a story up to the first turn under way.
-func Begin(t *testing.T, change func(*Config)) *Story {
+func Begin(t *testing.T, change func(*conf.Config)) *Story {
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	cfg := Config{Hold: DefaultHold, MaxHeld: -1, Relaunch: Resume, Retries: 2}
-	policy := Ask
+	cfg := conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Retries: 2}
+	policy := conf.Ask
 	if change != nil {
 		change(&cfg)
 		if cfg.OnQuestion != "" {
@@ -64,7 +67,7 @@ func (s *Story) Launches(n int) {
 func (s *Story) Delivers(n int) *Delivery {
 	s.T.Helper()
 	for _, e := range Plan(s.State) {
-		if e.Do == DoDeliver {
+		if e.Do == effect.Deliver {
 			d := s.State.Deliveries[e.Delivery]
 			s.Do(Sent{UUID: d.UUID, Launch: n})
 			if d.Tool == nil {
@@ -161,7 +164,7 @@ func (s *Story) is(status Status) {
 
 func (s *Story) exits(code int) {
 	s.T.Helper()
-	if got := ExitCode(s.State.Agents[Root]); got != code {
+	if got := exit.Code(s.State.Agents[Root]); got != code {
 		s.T.Fatalf("exit code %d, want %d (%s)", got, code, s.State.Agents[Root].Reason)
 	}
 }
@@ -176,7 +179,7 @@ func (s *Story) Asks(id, text string) {
 func (s *Story) clarification(id, text string) SignalRead {
 	return SignalRead{
 		Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{
-			Naming: Naming{IDs: []string{id}, Presets: []Preset{{}}},
+			Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}},
 			Signal: signals.Signal{
 				Kind: signals.Clarification, Dialect: signals.Block, AgentID: Root,
 				Fields: []signals.Field{{Name: "blocked_at", Value: "the schema"}},
@@ -237,9 +240,9 @@ func (s *Story) Rests(found bool) {
 	s.T.Helper()
 	for _, e := range Plan(s.State) {
 		switch e.Do {
-		case DoConfirm:
+		case effect.Confirm:
 			s.Do(Confirmed{UUID: e.Delivery, Found: found})
-		case DoSurvey:
+		case effect.Survey:
 			s.Do(Surveyed{Agent: Root, Launch: e.Launch, Checkpoint: "Files you wrote: schema.sql"})
 		}
 	}

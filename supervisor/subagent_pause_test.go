@@ -8,6 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
 )
 
 const pause = "I need a decision.\n\nAWAITING_USER_INPUT\n{\"questions\": [{\"id\": \"q1\", \"question\": \"Which?\"}]}\n"
@@ -25,8 +27,8 @@ func TestAPauseOfASubagentIsReadWhenItEnds(t *testing.T) {
 		"in the background, when it ended": {"Async agent launched successfully.", []procs.Message{lives, procs.Background{}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := NewSignalReader(Root, nil, nil)
-			talk, found := conversation{}, []signals.Signal(nil)
+			r := listen.NewSignalReader(Root, nil, nil)
+			talk, found := listen.Conversation{}, []signals.Signal(nil)
 			for _, m := range append([]procs.Message{
 				procs.ToolUse{ID: "t1", Name: "Agent", Input: []byte(`{"description":"settle it","subagent_type":"Plan"}`)},
 				procs.Text{ID: "m1", Parent: "t1", Agent: "sub1", Text: pause},
@@ -48,7 +50,7 @@ func TestAPauseOfASubagentIsReadWhenItEnds(t *testing.T) {
 
 // One that an earlier process has started can be reached all the same: its lines name it.
 func TestASubagentThatWasRevivedIsKnownByItsID(t *testing.T) {
-	talk := conversation{}
+	talk := listen.Conversation{}
 	talk.Read(procs.Text{ID: "m1", Parent: "t1", Agent: "sub1", Text: pause})
 	if by := talk.From(signals.Signal{By: "t1"}); by == nil || by.ID != "sub1" || by.ToolUse != "t1" {
 		t.Errorf("it is said by %+v", by)
@@ -68,9 +70,9 @@ func TestAnAnswerToWhatASubagentSaysGoesToItByTheAgent(t *testing.T) {
 		"in a new one":        {"2.1.332", true, "Its task was:\nSettle which."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(cfg *Config) {
+			s := Begin(t, func(cfg *conf.Config) {
 				if c.lost {
-					cfg.Relaunch = Fresh
+					cfg.Relaunch = conf.Fresh
 				}
 			})
 			s.Do(TurnBegun{Agent: Root, Launch: 1, Version: c.version})

@@ -6,12 +6,14 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
 )
 
 // parks begins a story in which a subagent asks and the process is parked, on a release.
 func parks(t *testing.T, version string) *Story {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: version})
 	from := &checkpoints.Subagent{ToolUse: "toolu_agent", Type: "general-purpose", Task: "look at the schema",
 		Prompt: "Look at the schema, then decide.", Depth: 1}
@@ -83,7 +85,7 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 }
 
 func TestWhatOneSubagentAskedInSeveralCallsIsToldItOnce(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Hold = 0 })
+	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 	one := &checkpoints.Subagent{ID: "sub1", ToolUse: "toolu_1", Depth: 1}
 	two := &checkpoints.Subagent{ID: "sub2", ToolUse: "toolu_2", Depth: 1}
@@ -185,7 +187,7 @@ func TestAPromptIsNotForgottenWhenAnotherTurnEndsBeforeItBegins(t *testing.T) {
 	s.Asks("q-1", "Which?")
 	s.Answers("q-1", "SQLite")
 	for _, e := range Plan(s.State) {
-		if e.Do == DoDeliver {
+		if e.Do == effect.Deliver {
 			s.Do(Sent{UUID: e.Delivery, Launch: 1})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/effect"
 )
 
 // Surveyed says that the checkpoint of an ended launch is on disk, and what it tells.
@@ -69,9 +70,9 @@ var survey = concern{
 		d.idleStatus(of.Agent, of.launch, of.open)
 		return true
 	},
-	plan: func(_ State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if l != nil && l.Phase.Ended() && surveyDue(a, l) {
-			so = append(so, DoSurvey.of(l))
+			so = append(so, effect.Survey.Of(l))
 		}
 		return so
 	},

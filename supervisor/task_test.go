@@ -6,55 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
-
-func TestATaskIsOneTextWithItsPartsUnderHeadings(t *testing.T) {
-	whole := Brief{
-		Context:         "The service is in ./api.\nIt has no accounts.\n",
-		Goals:           []string{"people can log in", "and out,\nof course"},
-		SuccessCriteria: []string{"the tests pass"}, Deliverables: []string{"auth.go", "docs/auth.md: why"},
-	}
-	const want = `Add a login.
-
-## CONTEXT
-
-The service is in ./api.
-It has no accounts.
-
-## GOALS
-
-- people can log in
-- and out,
-  of course
-
-## SUCCESS CRITERIA
-
-Your report says of each, under metrics_achieved and in these words, how it was met.
-
-- the tests pass
-
-## DELIVERABLES
-
-They are looked for on disk when you report.
-
-- auth.go
-- docs/auth.md: why`
-	if diff := cmp.Diff(want, whole.Compose("Add a login.\n")); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-	if got := (Brief{Goals: []string{"x"}}).Compose("Do it"); got != "Do it\n\n## GOALS\n\n- x" {
-		t.Errorf("with goals alone the agent reads %q", got)
-	}
-	if got := (Brief{}).Compose("  Write\n\na poem  "); got != "  Write\n\na poem  " {
-		t.Errorf("a prompt alone was changed to %q", got)
-	}
-}
 
 func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 	s, err := Step(State{}, Happened{Event: Created{
@@ -72,28 +29,14 @@ func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 
 func TestAHoldIsADurationZeroOrForever(t *testing.T) {
 	for text, want := range map[string]time.Duration{"90s": 90 * time.Second, "0": 0, "1h30m": 90 * time.Minute,
-		"forever": Forever} {
-		if got, err := ParseHold(text); err != nil || got != want {
+		"forever": conf.Forever} {
+		if got, err := conf.ParseHold(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "soon", "-1s", "5", "Forever"} {
-		if got, err := ParseHold(text); err == nil {
+		if got, err := conf.ParseHold(text); err == nil {
 			t.Errorf("%q is a hold of %v", text, got)
-		}
-	}
-}
-
-func TestAModelIsANameAndNoFlag(t *testing.T) {
-	for _, name := range []string{"opus", "claude-opus-4-1[1m]",
-		"us.anthropic.claude-v1:0", "arn:aws:bedrock:eu/profile@2"} {
-		if err := CheckModel(name); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-	for _, name := range []string{"", "-p", "--model", "opus plan", "opus\n", "$(id)", "a;b"} {
-		if CheckModel(name) == nil {
-			t.Errorf("%q is taken for a model", name)
 		}
 	}
 }
@@ -111,7 +54,7 @@ func permission(s *Story, request string) {
 }
 
 func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s := Begin(t, func(c *conf.Config) { c.Permissions = conf.DenyPermissions })
 	before := s.State
 	permission(s, "1")
 	if n := len(s.State.Questions); n != 0 {
@@ -139,7 +82,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 }
 
 func TestUnderDenyAClarificationIsAskedAllTheSame(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Permissions = DenyPermissions })
+	s := Begin(t, func(c *conf.Config) { c.Permissions = conf.DenyPermissions })
 	s.Asks("q-1", "Which database?")
 	s.is(checkpoints.Waiting)
 }

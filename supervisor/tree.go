@@ -1,10 +1,12 @@
 package supervisor
 
 import (
+	"maps"
 	"slices"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/label"
 )
 
 // This file is how the agents of a run hang together: whom an agent waits for, who is told of its end, and what a run
@@ -70,14 +72,6 @@ func (s State) survivor(a *Agent) *Agent {
 	return nil
 }
 
-// Title names an agent for people: as its task file does, else by its id.
-func Title(a *Agent) string {
-	if a.Delegated != nil && a.Delegated.Name != "" {
-		return a.Delegated.Name + " (" + a.ID + ")"
-	}
-	return a.ID
-}
-
 // unended returns the agents that have not ended, without the root.
 func (s State) unended() []*Agent {
 	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.ID == s.Run.Root || a.Status.Ended() })
@@ -112,7 +106,7 @@ func (s State) decisiveIn(top *Agent) *Agent {
 	worst := top
 	for _, a := range s.AllAgents() {
 		if s.countsFor(top, a) && a.Status.Ended() && !s.follows(a) &&
-			slices.Index(ByWorst, ExitCode(a)) < slices.Index(ByWorst, ExitCode(worst)) {
+			slices.Index(exit.ByWorst, exit.Code(a)) < slices.Index(exit.ByWorst, exit.Code(worst)) {
 			worst = a
 		}
 	}
@@ -150,16 +144,6 @@ func (s State) waitsFor(id string) []*Agent {
 	return slices.DeleteFunc(s.Children(id), func(c *Agent) bool { return c.Status.Ended() || !gates(c) })
 }
 
-func titles(as []*Agent) []string {
-	var names []string
-	for _, a := range as {
-		names = append(names, Title(a))
-	}
-	return names
-}
-
-func waitsForChildren(names []string) string { return "waits for " + text.JoinLimited(names) }
-
 // withClients returns the children of an agent that have clients, in the order in which they came.
 func (s State) withClients(agent string) []*Agent {
 	var found []*Agent
@@ -174,3 +158,37 @@ func (s State) withClients(agent string) []*Agent {
 
 // endOf names the end of an agent as what stops those that it has started.
 func endOf(a *Agent) string { return "the end of " + a.ID }
+
+// FormerIDs are those that count as an agent's own beside its id: the person's, and of the agents whose conversation it
+// continues, which has them.
+func (s State) FormerIDs(agent string) []string {
+	ids := slices.Clone(s.Config.AcceptIDs)
+	for again := true; again; {
+		again = false
+		for _, a := range s.AllAgents() {
+			if a.ContinuedBy == agent && a.ContinuedBy != "" && a.ID != agent && !slices.Contains(ids, a.ID) {
+				ids, agent, again = append(ids, a.ID), a.ID, true
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// Labels name all agents of the run.
+func (s State) Labels() label.Labels {
+	l := label.Of(nil)
+	for _, a := range s.Agents {
+		l.Add(a)
+	}
+	return l
+}
+
+// Who names an agent for people in a few words, where a run has several; "" where it has one.
+func (s State) Who(agent string) string {
+	a := s.Agents[agent]
+	if a == nil || len(s.Agents) < 2 {
+		return ""
+	}
+	return label.Among(a, maps.Values(s.Agents))
+}

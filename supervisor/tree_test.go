@@ -10,7 +10,10 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/task"
 )
 
 // The agents of the trees in these tests, each below the one before.
@@ -20,10 +23,10 @@ const (
 )
 
 // delegatedWork returns a story in which the root has delegated work, under --delegate auto.
-func delegatedWork(t *testing.T, configure func(*Config), fields ...signals.Field) *Story {
+func delegatedWork(t *testing.T, configure func(*conf.Config), fields ...signals.Field) *Story {
 	t.Helper()
-	s := Begin(t, func(c *Config) {
-		c.Delegate, c.MaxParallel = Delegates{AutoDelegations}, 4
+	s := Begin(t, func(c *conf.Config) {
+		c.Delegate, c.MaxParallel = conf.Delegates{conf.AutoDelegations}, 4
 		if configure != nil {
 			configure(c)
 		}
@@ -160,8 +163,8 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 }
 
 func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
-	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: ExitFailed,
-		checkpoints.Optional: ExitSuccess} {
+	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: exit.Failed,
+		checkpoints.Optional: exit.Success} {
 		d := NewTransition(State{
 			Run:      &Run{ID: RunID, Root: Root},
 			Agents:   map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}},
@@ -171,11 +174,11 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 			ID: childOne, Parent: Root, Status: checkpoints.Failed,
 			Delegated: &checkpoints.Delegated{Independence: independence},
 		})
-		if got := ExitCode(d.decisive()); got != want {
+		if got := exit.Code(d.decisive()); got != want {
 			t.Errorf("a failed child that is %s: exit %d, want %d", independence, got, want)
 		}
 		d.agent(childOne).ContinuedBy = grandchild
-		if got := ExitCode(d.decisive()); got != ExitSuccess {
+		if got := exit.Code(d.decisive()); got != exit.Success {
 			t.Errorf("a failed child whose work another has continued with: exit %d", got)
 		}
 	}
@@ -196,8 +199,8 @@ func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 		},
 		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
 	}, time.Time{})
-	if got := d.decisive(); got.ID != Root || ExitCode(got) != ExitBudget {
-		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, ExitCode(got), ExitBudget)
+	if got := d.decisive(); got.ID != Root || exit.Code(got) != exit.Budget {
+		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, exit.Code(got), exit.Budget)
 	}
 	d.agent(childOne).StopWanted = "a person"
 	if got := d.decisive(); got.ID != childOne {
@@ -224,16 +227,17 @@ func TestTheSameDelegationAgainStartsNothing(t *testing.T) {
 func TestALimitDeniesAndSaysWhich(t *testing.T) {
 	task := func(text string) []signals.Field { return []signals.Field{{Name: "new_task_description", Value: text}} }
 	for name, c := range map[string]struct {
-		configure func(*Config)
+		configure func(*conf.Config)
 		fields    []signals.Field
 		want      string
 	}{
-		"the number of agents": {func(c *Config) { c.MaxAgents = 1 }, task("Draw"), "A run may have 1 agents"},
+		"the number of agents": {func(c *conf.Config) { c.MaxAgents = 1 }, task("Draw"), "A run may have 1 agents"},
 		"its own task":         {nil, task(" choose\n a Database "), "This is the task of yourself already"},
 		"no task":              {nil, task("  "), "It names no task"},
 		"an agent that is not there": {nil, append(task("Continue"), signals.Field{Name: "resume", Value: "a-nobody000000"}),
 			"There is no agent a-nobody000000 that you have started"},
-		"the policy": {func(c *Config) { c.Delegate = Delegates{DenyDelegations} }, task("Draw"), "starts no further agents"},
+		"the policy": {func(c *conf.Config) { c.Delegate = conf.Delegates{conf.DenyDelegations} }, task("Draw"),
+			"starts no further agents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := delegatedWork(t, c.configure, c.fields...)
@@ -250,7 +254,7 @@ func TestALimitDeniesAndSaysWhich(t *testing.T) {
 }
 
 func TestDepthIsCountedAlongTheTree(t *testing.T) {
-	s := delegatedWork(t, func(c *Config) { c.MaxDepth = 1 })
+	s := delegatedWork(t, func(c *conf.Config) { c.MaxDepth = 1 })
 	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
 	s.Do(TurnBegun{Agent: childOne, Launch: 1})
 	s.delegates(childOne, grandchild, "q-deep")
@@ -260,7 +264,7 @@ func TestDepthIsCountedAlongTheTree(t *testing.T) {
 }
 
 func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
-	s := Begin(t, func(c *Config) { c.Delegate = Delegates{AskDelegations} })
+	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AskDelegations} })
 	welcome := 0
 	for i := range 10_000 {
 		id := strings.Repeat("x", 4) + string(rune('a'+i%26)) + strings.Repeat("y", i/26%50) + strings.Repeat("z", i/1300)
@@ -280,7 +284,7 @@ func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
 
 func TestAnUnknownPriorityIsTheUsualOne(t *testing.T) {
 	for written, want := range map[string]string{"P0": "P0", "p2": "P2", "P9": "P1", "urgent": "P1", "": "P1"} {
-		w := workAsked(signals.Signal{Fields: []signals.Field{{Name: "new_task_description", Value: "Draw"},
+		w := task.Asked(signals.Signal{Fields: []signals.Field{{Name: "new_task_description", Value: "Draw"},
 			{Name: "priority", Value: written}}})
 		if w.Priority != want {
 			t.Errorf("%q is %s, want %s", written, w.Priority, want)

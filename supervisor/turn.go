@@ -7,6 +7,10 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/signals"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
@@ -178,16 +182,16 @@ func endsByItself(f procs.Failure) bool {
 // gate is the Stop hook of a process, which waits for its reply.
 var gate = concern{
 	name: "gate",
-	plan: func(_ State, _ *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(_ State, _ *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if l != nil && l.Phase.Runs() && l.Gate != nil && l.End != EndRecover {
-			so = append(so, DoGate.ofRequest(l, l.Gate.Request))
+			so = append(so, effect.Gate.OfRequest(l, l.Gate.Request))
 		}
 		return so
 	},
-	tells: func(_, _ State, e Event, tell teller) {
+	tells: func(_, _ State, e Event, tell notice.Teller) {
 		if e, ok := e.(GateAsked); ok {
 			for _, id := range e.Unfiled {
-				tell(Progress, e.Agent, Notification{Trouble: true,
+				tell(notice.Progress, e.Agent, notice.Notification{Trouble: true,
 					Text: "says that it has asked by the question file " + id + ".json, which is not there"})
 			}
 		}
@@ -232,10 +236,10 @@ var spokenTo = concern{
 		d.setStatus(of.Agent, checkpoints.Running, "reads what was said to it")
 		return true
 	},
-	plan: func(s State, a *Agent, l *Launch, so []Effect) []Effect {
+	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
 		if works(l) {
 			for _, v := range s.unsentTo(a.ID, l.N) {
-				so = append(so, DoDeliver.ofDelivery(l, v.UUID))
+				so = append(so, effect.Deliver.OfDelivery(l, v.UUID))
 			}
 		}
 		return so
@@ -261,4 +265,26 @@ func byOurBound(l *Launch, b TurnEnded) bool {
 	const roundedOff = 1e-6
 	return b.Failure.Kind == procs.OverBudget &&
 		(l.ShareUSD > 0 && l.CostUSD >= l.ShareUSD-roundedOff || l.MaxTurns > 0 && b.Turns >= l.MaxTurns)
+}
+
+// ReadStopHook reads the Stop hook, with what the scanner would make of the turn if it ended now.
+func ReadStopHook(c *listen.Listener, m procs.StopHook) GateAsked {
+	g := GateAsked{
+		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
+		Background: Tasks(m.Background), WakeUps: m.Crons, EndUnreported: c.Talk.EndUnreported,
+		Unfiled: c.Signals.Scanner.Unfiled(),
+	}
+	for _, src := range c.Signals.Scanner.Unheard() {
+		g.Unheard = append(g.Unheard, c.Talk.Named(string(src)))
+	}
+	for _, s := range c.Signals.Scanner.AtEnd() {
+		switch {
+		case s.Foreign:
+		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
+			g.Report = g.Report || !s.Inside
+		case s.Kind == signals.Clarification, s.Kind == signals.Stop, s.Kind == signals.Delegate:
+			g.Ask = true
+		}
+	}
+	return g
 }

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -28,7 +29,7 @@ func userInput(questions ...map[string]any) json.RawMessage {
 }
 
 func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
-	asked, err := ParseAsk(procs.Ask{Name: AskUserQuestion, Input: json.RawMessage(`{"questions":[
+	asked, err := ParseAsk(procs.Ask{Name: ask.AskUserQuestion, Input: json.RawMessage(`{"questions":[
 		{"question":"Which layout?","header":"Layout","multiSelect":false,"options":[
 			{"label":"Rows","description":"one below the other","preview":"a\nb"},
 			{"label":"Columns","description":"side by side","preview":"a b"}]},
@@ -80,7 +81,7 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 		"a megabyte of a label": {userInput(userQuestion("Which?", "a", long)), "its option 2's label has 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			qs, err := UserQuestions(c.input)
+			qs, err := ask.UserQuestions(c.input)
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "Nobody was asked: ") ||
 				len(qs) != 0 {
 				t.Errorf("%d questions, %v", len(qs), err)
@@ -96,7 +97,7 @@ func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(Asked{
 		Agent: Root, Launch: 1, Kind: questions.AskClarification, Refused: "Nobody was asked: it holds 0 questions.",
-		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: AskUserQuestion,
+		Call: checkpoints.ToolCall{Launch: 1, Request: "req-1", ToolUse: "toolu_1", Name: ask.AskUserQuestion,
 			Input: json.RawMessage("{}")},
 	})
 	d := s.Delivers(1)
@@ -113,20 +114,20 @@ func TestAnAnswerStandsUnderTheTextThatTheCLIHasWritten(t *testing.T) {
 	input := json.RawMessage(
 		`{"questions":[{"question":"half a pair \ud83d?"},{"question":"<b>\u00e9 ` +
 			`\u0000\"?","multiSelect":true}],"metadata":{"source":"x"}}`)
-	qs, err := UserQuestions(input)
+	qs, err := ask.UserQuestions(input)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var group []*Question
 	for i, asked := range qs {
-		q := NewQuestion(questions.AskClarification, asked)
+		q := ask.Question(questions.AskClarification, asked)
 		q.Index, q.Answer = i, []string{`my "own"`, "A, B"}[i]
 		group = append(group, q)
 	}
 	const want = `{"answers":{"half a pair \ud83d?":"my \"own\"","\u003cb\u003e\u00e9 \u0000\"?":"A, B"},` +
 		`"metadata":{"source":"x"},"questions":[{"question":"half a pair \ud83d?"},{"question":"\u003cb\u003e\u00e9 ` +
 		`\u0000\"?","multiSelect":true}]}`
-	if got := string(withAnswers(input, group)); got != want {
+	if got := string(ask.WithAnswers(input, group)); got != want {
 		t.Errorf("the CLI is given\n%s, not\n%s", got, want)
 	}
 }
@@ -139,7 +140,7 @@ func FuzzAskUserQuestion(f *testing.F) {
 	f.Add([]byte(`{"questions":[{"question":"a"},{"question":"a"}],"answers":{"a":"b"}}`))
 	f.Add([]byte(`{"Questions":[{"QUESTION":"a"}],"questions":null}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		qs, err := UserQuestions(input)
+		qs, err := ask.UserQuestions(input)
 		if err != nil {
 			if len(err.Error()) > 1000 {
 				t.Fatalf("a reason of %d bytes", len(err.Error()))
@@ -148,15 +149,16 @@ func FuzzAskUserQuestion(f *testing.F) {
 		}
 		var group []*Question
 		for i, asked := range qs {
-			q := NewQuestion(questions.AskClarification, asked)
+			q := ask.Question(questions.AskClarification, asked)
 			q.Index, q.Answer = i, asked.ID
-			if len(q.Text) > MaxText || len(q.Options) > maxUserOptions || q.Truncated != "" || !utf8.ValidString(q.Text) {
+			if len(q.Text) > ask.MaxText || len(q.Options) > ask.MaxUserOptions || q.Truncated != "" ||
+				!utf8.ValidString(q.Text) {
 				t.Fatalf("out of bounds: %+v", q)
 			}
 			group = append(group, q)
 		}
 		var given struct{ Answers map[string]string }
-		if err := json.Unmarshal(withAnswers(input, group), &given); err != nil || len(given.Answers) != len(qs) {
+		if err := json.Unmarshal(ask.WithAnswers(input, group), &given); err != nil || len(given.Answers) != len(qs) {
 			t.Fatalf("%d answers to %d questions, %v", len(given.Answers), len(qs), err)
 		}
 	})

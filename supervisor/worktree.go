@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -43,7 +46,7 @@ const branchPrefix = "claude-supervise/"
 // placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
 	return a.Delegated != nil && !a.Placed &&
-		(s.Config.Worktree || s.continues(a) != nil || len(ContextFiles(a.Delegated.Context)) > 0)
+		(s.Config.Worktree || s.continues(a) != nil || len(task.ContextFiles(a.Delegated.Context)) > 0)
 }
 
 // continues returns the ended agent in whose worktree one goes on, nil if there is none.
@@ -100,24 +103,24 @@ var workplace = concern{
 		}
 		return of.Placing || of.Tidying
 	},
-	plan: func(_ State, a *Agent, _ *Launch, so []Effect) []Effect {
+	plan: func(_ State, a *Agent, _ *Launch, so []effect.Effect) []effect.Effect {
 		switch {
 		case a.Placing:
-			return append(so, Effect{Do: DoPlace, Key: "place " + a.ID, Agent: a.ID})
+			return append(so, effect.Effect{Do: effect.Place, Key: "place " + a.ID, Agent: a.ID})
 		case a.Tidying:
-			return append(so, Effect{Do: DoTidy, Key: "tidy " + a.ID, Agent: a.ID})
+			return append(so, effect.Effect{Do: effect.Tidy, Key: "tidy " + a.ID, Agent: a.ID})
 		}
 		return so
 	},
-	tells: func(before, after State, e Event, tell teller) {
+	tells: func(before, after State, e Event, tell notice.Teller) {
 		switch e := e.(type) {
 		case Placed:
 			for _, text := range placedNotices(before, e) {
-				tell(Progress, e.Agent, Notification{Text: text, Trouble: true})
+				tell(notice.Progress, e.Agent, notice.Notification{Text: text, Trouble: true})
 			}
 		case Tidied:
 			if e.Worktree.State == checkpoints.WorktreeKept {
-				tell(Progress, e.Agent, Notification{Text: keptInWords(after, e.Worktree)})
+				tell(notice.Progress, e.Agent, notice.Notification{Text: keptInWords(after, e.Worktree)})
 			}
 		}
 	},

@@ -9,23 +9,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 )
 
 const childID = "a-child0000000"
 
 // withChildren tells the story of a run that is nothing but children, up to the moment at which they may start.
-func withChildren(t *testing.T, cfg Config, work ...Work) *Story {
+func withChildren(t *testing.T, cfg conf.Config, work ...task.Work) *Story {
 	t.Helper()
 	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
-	cfg.Hold, cfg.Relaunch = DefaultHold, Resume
-	var children []Child
+	cfg.Hold, cfg.Relaunch = conf.DefaultHold, conf.Resume
+	var children []task.Child
 	for i, w := range work {
-		children = append(children, Child{Agent: childID[:len(childID)-1] + string(rune('0'+i)), Work: w})
+		children = append(children, task.Child{Agent: childID[:len(childID)-1] + string(rune('0'+i)), Work: w})
 	}
 	s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "all of it", Config: cfg, Group: true,
 		Children: children})
-	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: Ask})
+	s.Do(Opened{PID: 1, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	t.Cleanup(s.folds)
 	return s
 }
@@ -46,9 +50,9 @@ func (s *Story) stopped(launch int) {
 	s.Do(Ended{Agent: childID, Launch: launch, Outcome: "exit 143"})
 	for _, e := range Plan(s.State) {
 		switch e.Do {
-		case DoConfirm:
+		case effect.Confirm:
 			s.Do(Confirmed{UUID: e.Delivery})
-		case DoSurvey:
+		case effect.Survey:
 			s.Do(Surveyed{Agent: childID, Launch: launch})
 		}
 	}
@@ -57,8 +61,8 @@ func (s *Story) stopped(launch int) {
 func (s *Story) child() *Agent { return s.State.Agents[childID] }
 
 func TestAChildWithoutNeedOfAFolderStartsAtOnce(t *testing.T) {
-	s := withChildren(t, Config{},
-		Work{Task: "Collect", Said: checkpoints.Delegated{Context: "the figures and/or Node.js"}})
+	s := withChildren(t, conf.Config{},
+		task.Work{Task: "Collect", Said: checkpoints.Delegated{Context: "the figures and/or Node.js"}})
 	s.plansNot("place")
 	s.plans("launch " + childID)
 	if s.child().Worktree != nil {
@@ -67,8 +71,8 @@ func TestAChildWithoutNeedOfAFolderStartsAtOnce(t *testing.T) {
 }
 
 func TestFilesThatAChildIsToKnowAreLookedForBeforeItStarts(t *testing.T) {
-	s := withChildren(t, Config{},
-		Work{Task: "Collect", Said: checkpoints.Delegated{Context: "see AUTH.md and docs/PLAN.md"}})
+	s := withChildren(t, conf.Config{},
+		task.Work{Task: "Collect", Said: checkpoints.Delegated{Context: "see AUTH.md and docs/PLAN.md"}})
 	s.plans("place " + childID)
 	s.plansNot("launch")
 	before := s.State
@@ -88,7 +92,7 @@ func TestFilesThatAChildIsToKnowAreLookedForBeforeItStarts(t *testing.T) {
 }
 
 func TestAChildInAWorktreeOfItsOwnEndsOnceThatIsLookedThrough(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"})
 	s.plans("place " + childID)
 	w := wanted()
 	w.Lacks = []string{"2 changes that are not committed in /work"}
@@ -129,13 +133,13 @@ func TestAChildInAWorktreeOfItsOwnEndsOnceThatIsLookedThrough(t *testing.T) {
 func TestAWorktreeThatIsGoneIsMadeAgainForAnAgentThatGoesOn(t *testing.T) {
 	for _, state := range []checkpoints.WorktreeState{checkpoints.WorktreeKept, checkpoints.WorktreeRemoved} {
 		t.Run(string(state), func(t *testing.T) {
-			s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"})
+			s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"})
 			s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 			s.stopped(1)
 			w := *wanted()
 			w.State = state
 			s.Do(Tidied{Agent: childID, Worktree: w})
-			s.Do(Opened{PID: 2, Policy: Ask, Revive: true})
+			s.Do(Opened{PID: 2, Policy: conf.Ask, Revive: true})
 			s.plans("place " + childID)
 			s.plansNot("launch")
 			s.Do(Placed{Agent: childID, Cwd: w.Path, Worktree: wanted()})
@@ -145,7 +149,7 @@ func TestAWorktreeThatIsGoneIsMadeAgainForAnAgentThatGoesOn(t *testing.T) {
 }
 
 func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Wait"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Wait"})
 	s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 	s.stopped(1)
 	kept := *wanted()
@@ -153,7 +157,7 @@ func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
 	s.Do(Tidied{Agent: childID, Worktree: kept})
 	const heir = "a-heir00000000"
 	d := NewTransition(s.State, s.At)
-	d.spawn(Child{Agent: heir, Parent: Root, Work: Work{Task: "Collect more", Resume: childID}})
+	d.spawn(task.Child{Agent: heir, Parent: Root, Work: task.Work{Task: "Collect more", Resume: childID}})
 	if !d.places(d.agent(heir)) {
 		t.Fatal("its folder is not made ready")
 	}
@@ -172,7 +176,7 @@ func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
 }
 
 func TestATroubleOfAllWorktreesIsToldOnce(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Sort"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Sort"})
 	none := func(i int) Placed {
 		return Placed{Agent: childID[:len(childID)-1] + string(rune('0'+i)),
 			Worktree: &checkpoints.Worktree{State: checkpoints.WorktreeNone, Problem: "/work is in no git work tree"}}
@@ -192,7 +196,7 @@ func TestATroubleOfAllWorktreesIsToldOnce(t *testing.T) {
 }
 
 func TestAFolderThatIsMadeReadyHoldsASlot(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true, MaxParallel: 1}, Work{Task: "Collect"}, Work{Task: "Sort"})
+	s := withChildren(t, conf.Config{Worktree: true, MaxParallel: 1}, task.Work{Task: "Collect"}, task.Work{Task: "Sort"})
 	if got := s.keys(); !cmp.Equal(got, []string{"place " + childID}) {
 		t.Fatalf("the plan is %q", got)
 	}
@@ -230,7 +234,7 @@ func TestTheFindingsOfOneAgentAreMergedIfItHadSubagents(t *testing.T) {
 }
 
 func TestTheFindingsOfSeveralAgentsAreMergedBeforeTheirSupervisorLeaves(t *testing.T) {
-	s := withChildren(t, Config{}, Work{Task: "Collect"})
+	s := withChildren(t, conf.Config{}, task.Work{Task: "Collect"})
 	s.stopped(1)
 	s.plans("merge 1")
 	s.plansNot("leave")
@@ -268,15 +272,15 @@ func TestTheFindingsOfSeveralAgentsAreMergedBeforeTheirSupervisorLeaves(t *testi
 }
 
 func TestFindingsThatAnInterruptLeavesUnmergedAreMergedByTheNextSupervisor(t *testing.T) {
-	s := withChildren(t, Config{}, Work{Task: "Collect"})
+	s := withChildren(t, conf.Config{}, task.Work{Task: "Collect"})
 	s.stopped(1)
 	s.Do(Merged{Problem: "no space left on device", Again: true})
 	s.Do(InterruptAsked{})
 	s.Do(Left{Undone: []string{"merge 2"}})
-	if r := s.State.Run; r.Left != LeavingInterrupted || ExitCodeOf(s.State) != ExitInterrupted || r.EndedAt != nil {
+	if r := s.State.Run; r.Left != LeavingInterrupted || ExitCodeOf(s.State) != exit.Interrupted || r.EndedAt != nil {
 		t.Errorf("it is left as %q, exit %d, ended at %v", r.Left, ExitCodeOf(s.State), r.EndedAt)
 	}
-	s.Do(Opened{PID: 2, Policy: Ask})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.plans("merge 1")
 }
 
@@ -288,7 +292,7 @@ func TestTheFilesOfAContextAreThoseThatAreNoWords(t *testing.T) {
 		"Use Node.js and/or OAuth2/JWT, e.g. example.com/docs/a.html or https://go.dev/x.md, 3/4 of v1.2": nil,
 		"": nil,
 	} {
-		if diff := cmp.Diff(want, ContextFiles(text),
+		if diff := cmp.Diff(want, task.ContextFiles(text),
 			cmp.Transformer("none", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
@@ -302,7 +306,8 @@ func TestAPackFileBringsNoFoldersOfItsAgents(t *testing.T) {
 		"on the same":        {From: "/work", Cwd: "/work", Same: true, Work: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Sort", Cwd: "/work/sub"})
+			s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Sort",
+				Cwd: "/work/sub"})
 			s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 			s.Do(Started{Agent: childID, Launch: 1, PID: 7, StartTicks: 7})
 			s.Do(TurnBegun{Agent: childID, Launch: 1})
@@ -320,7 +325,7 @@ func TestAPackFileBringsNoFoldersOfItsAgents(t *testing.T) {
 			}
 		})
 	}
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"})
 	s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 	s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Work: true, Config: s.State.Config, Back: true})
 	if got := s.State.Folder(childID); got != wanted().Path {
@@ -335,7 +340,7 @@ func TestAPackFileBringsNoFoldersOfItsAgents(t *testing.T) {
 
 // A rule about a file means the one in the folder of the agent that asked for it.
 func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
-	s := withChildren(t, Config{Worktree: true}, Work{Task: "Collect"}, Work{Task: "Sort"})
+	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Sort"})
 	s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 	at := s.At
 	s.State.Questions["q-rule"] = &Question{

@@ -20,6 +20,8 @@ import (
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -112,7 +114,7 @@ func (a *attached) show(ctx context.Context) error {
 	if err := closed(a.printer); err != nil {
 		return err
 	}
-	if code := end.Code(); code != supervisor.ExitSuccess {
+	if code := end.Code(); code != exit.Success {
 		return exitcode.Error(code)
 	}
 	return nil
@@ -232,11 +234,11 @@ func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 func (a *attached) live(s view.Snapshot) {
 	for _, n := range s.News {
 		switch n.Type {
-		case supervisor.AgentStarted, supervisor.ResumedNow:
+		case notice.AgentStarted, notice.ResumedNow:
 			a.does = "starting"
-		case supervisor.Progress:
+		case notice.Progress:
 			a.does = calls.Readable(n.Text)
-		case supervisor.TextSaid:
+		case notice.TextSaid:
 			a.does = "thinking"
 		}
 	}
@@ -295,7 +297,7 @@ func (a *attached) ofAgent(s view.Snapshot) view.Snapshot {
 	}
 	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(q *supervisor.Question) bool { return q.Agent != a.log.Agent })
 	s.News = slices.DeleteFunc(slices.Clone(s.News),
-		func(n supervisor.Notification) bool { return n.Agent != a.log.Agent && n.Agent != "" })
+		func(n notice.Notification) bool { return n.Agent != a.log.Agent && n.Agent != "" })
 	return s
 }
 
@@ -308,21 +310,21 @@ func (a *attached) asItStands(s view.Snapshot) string {
 }
 
 // words says a notice as it stands between what the agent says; "" for what is shown elsewhere.
-func (a *attached) words(n supervisor.Notification) string {
+func (a *attached) words(n notice.Notification) string {
 	var text string
 	switch n.Type {
-	case supervisor.QuestionOpen:
+	case notice.QuestionOpen:
 		if a.prompter != nil { // which asks it
 			return ""
 		}
 		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
-	case supervisor.QuestionDone:
+	case notice.QuestionDone:
 		if a.prompter != nil { // which tells of it, unless it was answered there
 			a.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))
 			return ""
 		}
 		text = words(n)
-	case supervisor.RunStarted:
+	case notice.RunStarted:
 		text = "supervised again"
 	case view.MessageLeft:
 		if n.By != terminal.Who("attach") { // that was shown when it was typed

@@ -12,8 +12,8 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 )
 
 func newDoctor() *cobra.Command {
@@ -131,7 +131,7 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 		return p.Said("\n" + toDo(found))
 	})
 	if err == nil && slices.ContainsFunc(found, func(f doctor.Finding) bool { return !f.OK }) {
-		return exitcode.Error(supervisor.ExitFailed)
+		return exitcode.Error(exit.Failed)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 )
 
@@ -111,7 +111,7 @@ func runLint(path, agent string, asJSON bool) error {
 			text.Plural(len(found.Problems), "problem", "problems"))
 	})
 	if err == nil && len(found.Problems) > 0 {
-		return exitcode.Error(supervisor.ExitFailed)
+		return exitcode.Error(exit.Failed)
 	}
 	return err
 }

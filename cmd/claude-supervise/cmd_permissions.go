@@ -13,6 +13,7 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/view"
 )
 
@@ -109,7 +110,7 @@ func permissionsText(v view.PermissionsView) string {
 	if len(v.Flags) > 0 {
 		fmt.Fprintf(&b, "Flags of claude: %s\n", terminal.CleanLine(strings.Join(v.Flags, " "), 0))
 	}
-	if v.Default == supervisor.DenyPermissions {
+	if v.Default == conf.DenyPermissions {
 		b.WriteString("Everything else that claude asks for is denied.")
 	} else {
 		b.WriteString("A person is asked about everything else that claude asks for.")

@@ -11,8 +11,8 @@ import (
 	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/exit"
 )
 
 func newPrune() *cobra.Command {
@@ -80,7 +80,7 @@ func runPrune(ctx context.Context, runs []string, before time.Time, dry, asJSON 
 	case err != nil:
 		return err
 	case told == nil && kept > 0:
-		return exitcode.Error(supervisor.ExitFailed)
+		return exitcode.Error(exit.Failed)
 	}
 	return told
 }

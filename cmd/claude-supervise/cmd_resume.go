@@ -15,8 +15,10 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
@@ -139,7 +141,7 @@ func (p program) found() (claude string, command []string, err error) {
 	return claude, command, err
 }
 
-func runResume(ctx context.Context, id, cwd, policy string, failed bool, with program, given supervisor.Given,
+func runResume(ctx context.Context, id, cwd, policy string, failed bool, with program, given conf.Given,
 	snap request.Snapshots, f request.Session) error {
 	typed := client.Typed()
 	asked, err := request.OnQuestion(policy)
@@ -383,7 +385,7 @@ func stopAlone(ctx context.Context, run string, f request.Session) (service.Stop
 	}
 	out, err := s.supervise(ctx, f, "", snapshotting{run: run},
 		func(ctx context.Context, sup engine.Supervisor) (supervisor.Outcome, error) {
-			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: supervisor.Park})
+			return sup.Resume(ctx, run, engine.ResumeOptions{Policy: conf.Park})
 		})
 	if errors.Is(err, supervisor.ErrOwned) {
 		stopped.Status, stopped.Text = "stopping", run+" is being stopped."
@@ -391,7 +393,7 @@ func stopAlone(ctx context.Context, run string, f request.Session) (service.Stop
 	}
 	if err == nil && out.Run != nil && out.Run.EndedAt != nil && out.Run.TakenOver == nil {
 		// The stop was done. The exit code of the run is another thing: an agent of it may have ended worse before.
-		if out.Code != supervisor.ExitStopped {
+		if out.Code != exit.Stopped {
 			stopped.Text += "\nIt ends as " + string(out.Run.Status) + " all the same: " + view.Because(out.Run.Reason)
 		}
 		return stopped, s.close()

@@ -18,9 +18,12 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/task"
 )
 
 func newRun() *cobra.Command {
@@ -197,7 +200,7 @@ continues.`,
 	return cmd
 }
 
-func runRun(ctx context.Context, t supervisor.Task, f request.Flags) error {
+func runRun(ctx context.Context, t task.Task, f request.Flags) error {
 	s, err := newSession(f.Session)
 	if err != nil {
 		return err
@@ -211,7 +214,7 @@ func runRun(ctx context.Context, t supervisor.Task, f request.Flags) error {
 	if t.Config.Demo != "" && !s.asks && !request.InBackground() && len(t.Config.Answers) == 0 &&
 		t.Config.OnQuestion == "" {
 		if t.Config.Answers = s.demoAnswers(t.Config.Demo); len(t.Config.Answers) > 0 {
-			policy = supervisor.Ask
+			policy = conf.Ask
 		}
 	}
 	if t.Run == "" {
@@ -234,15 +237,15 @@ func runRun(ctx context.Context, t supervisor.Task, f request.Flags) error {
 }
 
 // demoAnswers lets a demo without a terminal answer itself, and says so.
-func (s *session) demoAnswers(name string) []supervisor.Preset {
+func (s *session) demoAnswers(name string) []conf.Preset {
 	scenario, err := examples.Load(name)
 	if err != nil || len(scenario.Answers) == 0 {
 		return nil
 	}
 	s.printer.Notice("There is no terminal to ask on, so the demo answers its own questions.")
-	var answers []supervisor.Preset
+	var answers []conf.Preset
 	for _, a := range scenario.Answers {
-		answers = append(answers, supervisor.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself", Demo: true})
+		answers = append(answers, conf.Preset{Key: a.Question, Value: a.Answer, By: "the demo itself", Demo: true})
 	}
 	return answers
 }
@@ -253,7 +256,7 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		return errors.Join(err, s.close())
 	}
 	for _, p := range out.UnusedAnswers() {
-		if left := out.Code == supervisor.ExitParked; p.By == "" && (out.Run.EndedAt != nil || left) {
+		if left := out.Code == exit.Parked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
 			switch named := out.Named(p); {
 			case named != nil && !supervisor.Writable(named.Kind):
@@ -281,7 +284,7 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	if err := s.close(); err != nil {
 		return fmt.Errorf("the result cannot be written: %w (claude-supervise show %s has it)", err, out.Run.ID)
 	}
-	if out.Code != supervisor.ExitSuccess {
+	if out.Code != exit.Success {
 		return exitcode.Error(out.Code)
 	}
 	return nil

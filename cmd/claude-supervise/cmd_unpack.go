@@ -12,7 +12,7 @@ import (
 
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/text"
 )
@@ -79,7 +79,7 @@ agent was told and will do: read it first.`,
 	return cmd
 }
 
-func runUnpack(ctx context.Context, file string, given supervisor.Given, f unpackFlags) error {
+func runUnpack(ctx context.Context, file string, given conf.Given, f unpackFlags) error {
 	size, err := workSize(f.maxSize)
 	if err != nil {
 		return err

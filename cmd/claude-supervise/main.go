@@ -13,7 +13,7 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 func main() { os.Exit(execute(os.Args[1:])) }
@@ -25,7 +25,7 @@ func execute(args []string) (code int) {
 			fmt.Fprintf(os.Stderr,
 				"claude-supervise: internal error: %v\nWhat was saved is safe. `claude-supervise ps` shows it, and "+
 					"`claude-supervise resume` continues it.\n\n%s", bug, debug.Stack())
-			code = supervisor.ExitInternal
+			code = exit.Internal
 		}
 	}()
 	var root *cobra.Command

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/view"
 )
 
@@ -36,39 +37,39 @@ func endingOfRun(out supervisor.Outcome) string {
 			"them. To take it over again, run:\n  claude-supervise unpack %s", id, over.Epoch, over.By, over.In)
 	}
 	switch out.Code {
-	case supervisor.ExitSuccess:
+	case exit.Success:
 		return fmt.Sprintf("%s succeeded", id)
-	case supervisor.ExitParked:
+	case exit.Parked:
 		return parkedEnding(out)
-	case supervisor.ExitBudget:
+	case exit.Budget:
 		if out.Run.EndedAt == nil {
 			return budgetEnding(out)
 		}
-	case supervisor.ExitInterrupted:
+	case exit.Interrupted:
 		saved := "was interrupted" + withOpen(out.Open()) + "; everything is saved"
 		if out.Run.Left == "" { // it did not come to that
 			saved = "was ended at once; what was saved before is kept"
 		}
 		return fmt.Sprintf("%s %s\nTo continue, run: claude-supervise resume %s", id, saved, id)
-	case supervisor.ExitPartial:
+	case exit.Partial:
 		return fmt.Sprintf("%s succeeded in part: %s", id, reason)
-	case supervisor.ExitStopped:
+	case exit.Stopped:
 		if strings.HasPrefix(reason, string(out.Run.Status)) {
 			return fmt.Sprintf("%s was %s", id, reason)
 		}
 	}
 	text := fmt.Sprintf("%s %s: %s", id, out.Run.Status, reason)
 	switch {
-	case out.Code == supervisor.ExitNoAgent && len(out.State.Config.Flags) > 0 && supervisor.BlamesFlag(out.Root):
+	case out.Code == exit.NoAgent && len(out.State.Config.Flags) > 0 && supervisor.BlamesFlag(out.Root):
 		text += fmt.Sprintf("\nTo continue without that flag, or with another value or others, run:\n"+
 			"  claude-supervise resume %s -- [FLAGS]", id)
-	case out.Code == supervisor.ExitNoAgent && out.State.Config.Claude != "":
+	case out.Code == exit.NoAgent && out.State.Config.Claude != "":
 		text += fmt.Sprintf("\nThe program tried was %s. `claude-supervise doctor --claude PATH` checks another one;\n"+
 			"then run: claude-supervise resume %s --claude PATH", out.State.Config.Claude, id)
-	case out.Code == supervisor.ExitNoAgent && !out.State.Abilities().OnPath:
+	case out.Code == exit.NoAgent && !out.State.Abilities().OnPath:
 		text += fmt.Sprintf("\nTo continue, run: claude-supervise resume %s %s 'COMMAND {}'", id, out.State.Abilities().Flag)
 	// as it was run, it would meet its budget again and fail again
-	case out.Code == supervisor.ExitBudget && failedByBudget(out):
+	case out.Code == exit.Budget && failedByBudget(out):
 		retry := id
 		if len(out.State.Agents) > 1 && out.Retries() {
 			retry = "--failed " + id
@@ -79,13 +80,13 @@ func endingOfRun(out supervisor.Outcome) string {
 	case supervisor.NeedsLogin(out.Root):
 		text += fmt.Sprintf("\nStart claude and type /login, or set a valid ANTHROPIC_API_KEY. Then run:\n"+
 			"  claude-supervise resume %s", id)
-	case out.Code == supervisor.ExitUnreported && foreignID(out) != "" && !out.State.Abilities().UsesOurID:
+	case out.Code == exit.Unreported && foreignID(out) != "" && !out.State.Abilities().UsesOurID:
 		return fmt.Sprintf("%s\nIf that id is the agent's own, run:\n  claude-supervise resume %s --accept-id %s",
 			text, id, foreignID(out))
-	case out.Code == supervisor.ExitUnreported && !out.State.Abilities().Resumes:
+	case out.Code == exit.Unreported && !out.State.Abilities().Resumes:
 		text += fmt.Sprintf("\nThe command has to print a report: see claude-supervise help protocols.\n"+
 			"Then run: claude-supervise resume %s", id)
-	case out.Code == supervisor.ExitUnreported:
+	case out.Code == exit.Unreported:
 		text += fmt.Sprintf("\nTo have it continue, or report, run: claude-supervise resume %s", id)
 	case supervisor.Revivable(out.Root):
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)

@@ -17,7 +17,9 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/nested"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/view"
 )
 
@@ -110,21 +112,21 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 	switch {
 	case ctx.Err() != nil:
 		n.printer.Notice(fmt.Sprintf("Cut off; agent %s continues all the same, and you are told when it ends.", run.Agent))
-		return exitcode.Error(supervisor.ExitInterrupted)
+		return exitcode.Error(exit.Interrupted)
 	case end.Left != nil:
 		n.printer.Notice(unsupervised(run, *end.Left))
 	default:
 		n.printer.Notice(goesOn(run, end))
 	}
-	return exitcode.Error(supervisor.ExitParked)
+	return exitcode.Error(exit.Parked)
 }
 
 // ended tells how the agent has ended, and then that this was told.
 func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested.NestedEnd) error {
 	a := end.Agent
 	if n.asJSON {
-		_ = n.printer.JSON(event(supervisor.Notification{Time: time.Now().UTC(), Run: run.Run, Agent: a.ID,
-			Type: supervisor.RunDone, RunState: &supervisor.Run{Status: a.Status, Reason: a.Reason},
+		_ = n.printer.JSON(event(notice.Notification{Time: time.Now().UTC(), Run: run.Run, Agent: a.ID,
+			Type: notice.RunDone, RunState: &supervisor.Run{Status: a.Status, Reason: a.Reason},
 			Report: &supervisor.Report{Summary: summary(a)}, State: &supervisor.Agent{}, ExitCode: end.Code,
 			CostUSD: a.CostUSD,
 		})) // a failed write is told of by closed
@@ -139,7 +141,7 @@ func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested
 	if err := run.Seen(ctx, ""); err != nil {
 		return err
 	}
-	if end.Code != supervisor.ExitSuccess {
+	if end.Code != exit.Success {
 		return exitcode.Error(end.Code)
 	}
 	return nil
@@ -198,12 +200,12 @@ func (n *nestedRun) detached(ctx context.Context, run *nested.NestedRun) error {
 }
 
 // tell shows what happens to the agent, and what it says.
-func (n *nestedRun) tell(news supervisor.Notification) {
+func (n *nestedRun) tell(news notice.Notification) {
 	if n.asJSON {
 		_ = n.printer.JSON(event(news)) // a failed write is told of by closed
 		return
 	}
-	if q := news.Question; news.Type == supervisor.QuestionOpen {
+	if q := news.Question; news.Type == notice.QuestionOpen {
 		n.printer.Notice(fmt.Sprintf("[%s] a person is asked: %s", q.ID, q.Text))
 		return
 	}

@@ -13,7 +13,9 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/view"
 )
 
@@ -39,32 +41,32 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 }
 
 // event returns a notice as a line of JSON: the fields that every event has, and those of its type, empty or not.
-func event(n supervisor.Notification) jsonEvent {
+func event(n notice.Notification) jsonEvent {
 	text, own := n.Text, jsonEvent{}
 	switch n.Type {
-	case supervisor.RunStarted:
+	case notice.RunStarted:
 		own = jsonEvent{{"name", n.RunState.Name}, {"cwd", n.RunState.Cwd}}
-	case supervisor.AgentStarted, supervisor.ResumedNow:
+	case notice.AgentStarted, notice.ResumedNow:
 		own = jsonEvent{{"parent", n.State.Parent}, {"launch", n.Launch}, {"session_id", n.State.SessionID}}
-	case supervisor.QuestionOpen, supervisor.QuestionDone:
+	case notice.QuestionOpen, notice.QuestionDone:
 		own = jsonEvent{{"question", view.View(n.Question)}}
-	case supervisor.Progress:
+	case notice.Progress:
 		if n.APIStatus != 0 { // with which the API has refused a request
 			own = jsonEvent{{"api_status", n.APIStatus}}
 		}
-	case supervisor.ParkedNow, supervisor.LimitedNow:
+	case notice.ParkedNow, notice.LimitedNow:
 		own = jsonEvent{{"reason", n.State.Reason}}
-	case supervisor.WorkDelegated:
+	case notice.WorkDelegated:
 		own = jsonEvent{{"task", n.Task}, {"delegation", n.Stage}, {"child", n.Child}, {"by", n.By}, {"reason", n.Text}}
 		text = ""
-	case supervisor.ChildDone:
+	case notice.ChildDone:
 		a := n.State
 		own = jsonEvent{{"parent", a.Parent}, {"tool_uses", a.ToolUses}, {"status", a.Status}, {"reason", a.Reason},
 			{"cost_usd", a.CostUSD}}
 		text = ""
-	case supervisor.Reported:
+	case notice.Reported:
 		own = append(jsonEvent{{"status", n.Report.Status}}, reportFields(n.Report, n.State)...)
-	case supervisor.RunDone:
+	case notice.RunDone:
 		own = slices.Concat(
 			jsonEvent{{"name", n.RunState.Name}, {"cwd", n.RunState.Cwd}, {"status", n.RunState.Status},
 				{"reason", n.RunState.Reason}},
@@ -78,11 +80,11 @@ func event(n supervisor.Notification) jsonEvent {
 
 // reportFields are those of an agent's report but for its status; empty where there is none.
 func reportFields(r *supervisor.Report, a *supervisor.Agent) jsonEvent {
-	var criteria []supervisor.Criterion
+	var criteria []task.Criterion
 	if r == nil {
 		r = &supervisor.Report{}
 	} else {
-		criteria, _ = supervisor.MatchCriteria(a)
+		criteria, _ = task.MatchCriteria(a)
 	}
 	return jsonEvent{{"summary", r.Summary}, {"deliverables", r.Deliverables}, {"missing", r.Missing},
 		{"metrics_achieved", r.Metrics}, {"success_criteria", criteria}, {"issues_encountered", r.Issues},
@@ -90,13 +92,13 @@ func reportFields(r *supervisor.Report, a *supervisor.Agent) jsonEvent {
 }
 
 // tell shows a notice to the person, or to the program that reads --json.
-func (s *session) tell(n supervisor.Notification) {
+func (s *session) tell(n notice.Notification) {
 	s.follow(n)
 	s.printer.Names(n.Agent, n.Who)
-	if n.Type == supervisor.ParkedNow {
+	if n.Type == notice.ParkedNow {
 		s.notices.Parked(n)
 	}
-	if n.Type == supervisor.RunStarted {
+	if n.Type == notice.RunStarted {
 		underWay()
 		s.notices.Begin(n.Run)
 		s.prompter.Messages(terminal.Addressee{Run: n.Run}, func(ctx context.Context, text string) {
@@ -109,10 +111,10 @@ func (s *session) tell(n supervisor.Notification) {
 			return
 		}
 	}
-	if n.Type == supervisor.QuestionDone {
+	if n.Type == notice.QuestionDone {
 		terminal.Drafts{Folder: s.Dirs.RunDir}.Drop(n.Run, n.Question.ID)
 	}
-	if n.Type == supervisor.QuestionDone && s.prompted[n.Question.ID] {
+	if n.Type == notice.QuestionDone && s.prompted[n.Question.ID] {
 		// The prompt tells of it, unless it was answered there.
 		s.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))
 		return
@@ -121,7 +123,7 @@ func (s *session) tell(n supervisor.Notification) {
 	case text == "":
 	case n.Trouble:
 		s.printer.Notice("! " + text)
-	case n.Type == supervisor.ParkedNow: // beside its question, which is open
+	case n.Type == notice.ParkedNow: // beside its question, which is open
 		s.printer.Above(text)
 	default:
 		s.printer.Progress(text)
@@ -129,85 +131,85 @@ func (s *session) tell(n supervisor.Notification) {
 }
 
 // words says a notice in one line, and of which agent it is where there are several; "" for what is shown elsewhere.
-func words(n supervisor.Notification) string {
+func words(n notice.Notification) string {
 	text := inWords(n)
 	if text == "" || n.Who == "" {
 		return text
 	}
 	switch n.Type {
-	case supervisor.QuestionDone, supervisor.AgentStarted, supervisor.ResumedNow: // they name who it is
+	case notice.QuestionDone, notice.AgentStarted, notice.ResumedNow: // they name who it is
 		return text
 	}
 	return n.Who + ": " + text
 }
 
 // limited says until when an agent waits for the end of a usage limit, by the person's own clock.
-func limited(n supervisor.Notification) string {
+func limited(n notice.Notification) string {
 	if n.State.NotBefore == nil {
 		return n.Text
 	}
 	return n.State.LimitedBy + "; resumes at " + view.Clock(*n.State.NotBefore)
 }
 
-func inWords(n supervisor.Notification) string {
+func inWords(n notice.Notification) string {
 	switch n.Type {
-	case supervisor.RunStarted:
+	case notice.RunStarted:
 		return fmt.Sprintf("run %s · %s\nFrom another terminal: claude-supervise attach %[1]s (or answer, stop, ps)",
 			n.Run, placed(n.RunState.Cwd))
-	case supervisor.AgentStarted:
+	case notice.AgentStarted:
 		if n.Who != "" && n.State.Parent != "" {
 			return "agent " + n.Agent + " started, for " + n.State.Parent + ": " + terminal.FirstLine(n.State.Task)
 		}
 		return "agent " + n.Agent + " started"
-	case supervisor.ResumedNow:
+	case notice.ResumedNow:
 		return strings.TrimSpace(fmt.Sprintf("agent %s continues %s", n.Agent, n.Text))
-	case supervisor.TextSaid:
+	case notice.TextSaid:
 		return ofSubagent(n, n.Prose)
-	case supervisor.WorkDelegated:
+	case notice.WorkDelegated:
 		return delegated(n)
-	case supervisor.ChildDone:
+	case notice.ChildDone:
 		return fmt.Sprintf("%s: %s", n.State.Status, view.Because(n.State.Reason))
-	case supervisor.QuestionDone:
+	case notice.QuestionDone:
 		if questions.KindOf(n.Question.Kind).Hands && n.AtOnce { // told as a delegation
 			return ""
 		}
 		return fmt.Sprintf("[%s] %s\n  %s", n.Question.ID, n.Question.Text, asking.Gone(view.View(n.Question)))
-	case supervisor.ParkedNow:
+	case notice.ParkedNow:
 		return "parked, costs nothing while it waits · " + view.Because(n.Text)
-	case supervisor.LimitedNow:
+	case notice.LimitedNow:
 		return limited(n)
-	case supervisor.Reported:
+	case notice.Reported:
 		return reported(n)
-	case supervisor.Progress:
+	case notice.Progress:
 		return ofSubagent(n, calls.Readable(view.Because(n.Text)))
 	}
 	return ""
 }
 
 // delegated says what became of a delegation that nobody was asked about; the question tells of the others.
-func delegated(n supervisor.Notification) string {
+func delegated(n notice.Notification) string {
 	switch {
 	case !n.AtOnce:
 		return ""
-	case n.Stage == supervisor.DelegationDenied:
+	case n.Stage == notice.DelegationDenied:
 		return fmt.Sprintf("may not delegate: %s (%s: %s)", terminal.FirstLine(n.Task), n.By, n.Text)
-	case n.Stage == supervisor.DelegationApproved:
+	case n.Stage == notice.DelegationApproved:
 		return "delegates to " + n.Child + ": " + terminal.FirstLine(n.Task)
 	}
 	return ""
 }
 
 // ofSubagent says of which subagent a text is, if it is one's.
-func ofSubagent(n supervisor.Notification, text string) string {
+func ofSubagent(n notice.Notification, text string) string {
 	if n.Subagent == "" || text == "" {
 		return text
 	}
 	return "(" + n.Subagent + ") " + text
 }
 
-func reported(n supervisor.Notification) string {
+func reported(n notice.Notification) string {
 	text := "reported " + n.Report.Status
-	criteria, metrics := supervisor.MatchCriteria(n.State)
+	criteria, metrics := task.MatchCriteria(n.State)
 	for _, part := range []struct{ title, text string }{
 		{"deliverables", n.Report.Deliverables}, {"missing on disk", strings.Join(n.Missing, ", ")},
 		{"success criteria", runs.Criteria(criteria)}, {"metrics", metrics}, {"issues", n.Report.Issues},
@@ -243,7 +245,7 @@ type spending struct {
 const keysMeanwhile = "type to write · Ctrl-C leaves"
 
 // follow keeps the status line at what the agents do now.
-func (s *session) follow(n supervisor.Notification) {
+func (s *session) follow(n notice.Notification) {
 	line := &s.working.line
 	several := n.Who != ""
 	say := func(text string) {
@@ -253,20 +255,20 @@ func (s *session) follow(n supervisor.Notification) {
 		}
 	}
 	switch n.Type {
-	case supervisor.AgentStarted, supervisor.ResumedNow:
+	case notice.AgentStarted, notice.ResumedNow:
 		say("starting")
 		if !several || line.Since.IsZero() {
 			line.Since = n.Time
 		}
-	case supervisor.Progress:
+	case notice.Progress:
 		say(calls.Readable(n.Text))
-	case supervisor.TextSaid:
+	case notice.TextSaid:
 		say("thinking")
-	case supervisor.ParkedNow:
+	case notice.ParkedNow:
 		if !several {
 			line.Text, line.Since = "", time.Time{}
 		}
-	case supervisor.RunDone:
+	case notice.RunDone:
 		line.Text, line.Since = "", time.Time{}
 	}
 	if a := n.State; a != nil {

@@ -26,9 +26,11 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -85,14 +87,14 @@ func (s *session) close() error {
 }
 
 // policy returns what becomes of questions that are not answered in time, where the person did not say.
-func (s *session) policy(asked supervisor.OnQuestion) supervisor.OnQuestion {
+func (s *session) policy(asked conf.OnQuestion) conf.OnQuestion {
 	switch {
 	case asked != "":
 		return asked
 	case s.asks, request.InBackground():
-		return supervisor.Ask
+		return conf.Ask
 	}
-	return supervisor.Park
+	return conf.Park
 }
 
 // supervise runs do with all that a supervisor needs of its person, and gives how it left the run.
@@ -126,7 +128,7 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 		Program:    programFor(self, cwd),
 		Interrupts: leave, At: s.At, Tell: s.tell, Open: s.open,
 		Notify: func(ctx context.Context, q *supervisor.Question) { s.notices.Told(ctx, q) }, // of what open has shown
-		Announce: func(ctx context.Context, command []string, n supervisor.Notification) error {
+		Announce: func(ctx context.Context, command []string, n notice.Notification) error {
 			if f.NoNotify {
 				return nil
 			}
@@ -201,7 +203,7 @@ const envNotifyURL = "CLAUDE_SUPERVISE_NOTIFY_URL"
 func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.Logger) (*notices.Channels, error) {
 	p := notices.Person{Client: s.Client, URL: cmp.Or(f.NotifyURL, os.Getenv(envNotifyURL)), Secrets: map[string]string{},
 		Screen: terminal.IsTerminal(os.Stderr) || request.InBackground(), Banner: []string{self, bannerCommand},
-		Printer: s.printer, Log: log, Event: func(n supervisor.Notification) any { return event(n) }}
+		Printer: s.printer, Log: log, Event: func(n notice.Notification) any { return event(n) }}
 	taken := []string{envNotifyURL}
 	for _, of := range notify.Networks {
 		p.Secrets[of.Variable] = os.Getenv(of.Variable)
@@ -286,7 +288,7 @@ func (s *session) open(state supervisor.State, open []*supervisor.Question) {
 		case s.printed[q.ID]:
 			continue
 		case s.asJSON:
-			s.print(event(supervisor.Asking(q)))
+			s.print(event(notice.Asking(q)))
 		case !s.asks:
 			asked := shown(q)
 			asked.Advance = "" // the run's last words say it
@@ -315,9 +317,9 @@ func patience(s supervisor.State, agent string) string {
 	hold, ends := s.Patience(agent)
 	const begins = "No terminal to ask on: the run waits "
 	switch {
-	case s.Config.Policy == supervisor.Fail, !s.Abilities().TakesInput: // a command asks with its last words
+	case s.Config.Policy == conf.Fail, !s.Abilities().TakesInput: // a command asks with its last words
 		return ""
-	case !ends, s.Config.Policy == supervisor.Ask:
+	case !ends, s.Config.Policy == conf.Ask:
 		return begins + "until it is answered."
 	case hold < time.Second:
 		return ""

@@ -2,7 +2,7 @@ package main
 
 import (
 	"claude-supervise/cmd/internal/release"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/pack"
 )
@@ -10,7 +10,7 @@ import (
 // snapshotting is what a supervisor needs to know to take snapshots of its run.
 type snapshotting struct {
 	run string
-	to  *supervisor.SnapshotTo // nil: only those that are asked for are taken
+	to  *conf.SnapshotTo // nil: only those that are asked for are taken
 }
 
 // takeSnapshots adds to a supervisor what takes its snapshots and, if they go into a folder, what reports whether

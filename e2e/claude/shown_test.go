@@ -15,24 +15,24 @@ import (
 	"claude-supervise/examples"
 	"claude-supervise/procs"
 	cli "claude-supervise/procs/claude"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	decided "claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/text/texttest"
 )
 
 // nextShown returns the next call that is asked about, and what a person is shown of it; false at the turn's end.
-func nextShown(tr *trial) (procs.Ask, supervisor.CallView, bool) {
+func nextShown(tr *trial) (procs.Ask, ask.CallView, bool) {
 	m := until[procs.Message](tr, func(m procs.Message) bool {
 		_, asks := m.(procs.Ask)
 		_, ends := m.(procs.Result)
 		return asks || ends
 	})
-	ask, asks := m.(procs.Ask)
+	call, asks := m.(procs.Ask)
 	if !asks {
-		return ask, supervisor.CallView{}, false
+		return call, ask.CallView{}, false
 	}
-	return ask, permission.LookAt(ask.Name, ask.Input, supervisor.CallSite{Folder: tr.cwd, Cwd: tr.cwd}), true
+	return call, permission.LookAt(call.Name, call.Input, ask.CallSite{Folder: tr.cwd, Cwd: tr.cwd}), true
 }
 
 // A release has no tool of which nobody has decided what heads its calls, and whether a rule may permit them.

@@ -26,7 +26,14 @@ const (
 )
 
 // leaves are what all of supervisor/... may know: records, signals, processes, texts.
-const leaves = "checkpoints/... signals procs/... supervisor supervisor/text"
+const leaves = "checkpoints/... signals procs/... supervisor/text " + core
+
+// words are what the core and all of supervisor/... may know: its own leaves, which know no run.
+const words = "supervisor/conf supervisor/task supervisor/ask supervisor/listen supervisor/effect supervisor/label " +
+	"supervisor/notice supervisor/exit"
+
+// core is the core with its leaves.
+const core = "supervisor " + words
 
 // rooms says who may import whom.
 var rooms = []room{
@@ -36,12 +43,23 @@ var rooms = []room{
 	{"checkpoints/...", "checkpoints/...", "records; it knows neither who makes nor who reads them", ""},
 
 	{"supervisor", "signals procs/... checkpoints supervisor/rules supervisor/text supervisor/calls supervisor/prompts " +
-		"supervisor/questions", "the core decides and does nothing: what it needs comes inside the events", acts + " io/fs"},
+		"supervisor/questions " + words, "the core decides and does nothing: what it needs comes inside the events", acts + " io/fs"},
 	{"supervisor/text/...", "", "texts are about nothing", ""},
 	{"supervisor/rules", "supervisor/text", "a rule is a text", ""},
 	{"supervisor/calls", "supervisor/text", "what a call does is read from its input", ""},
 	{"supervisor/prompts", "signals checkpoints supervisor/questions supervisor/text",
 		"what is said to an agent is made of records", acts},
+	{"supervisor/conf", "signals procs procs/claude checkpoints supervisor/questions supervisor/prompts supervisor/text",
+		"what a person asks for is read and compared; it knows no state", acts},
+	{"supervisor/task", "signals checkpoints supervisor/conf supervisor/text", "a task is words", acts},
+	{"supervisor/ask", "signals procs procs/claude checkpoints supervisor/calls supervisor/prompts supervisor/questions " +
+		"supervisor/rules supervisor/task supervisor/text", "what is asked is read; whom it concerns, the core says", acts},
+	{"supervisor/listen", "signals procs procs/claude checkpoints supervisor/calls supervisor/prompts supervisor/text",
+		"what one process says; what follows from it, the core decides", acts},
+	{"supervisor/effect", "checkpoints", "an effect is a word; who does it is named nowhere", acts},
+	{"supervisor/label", "checkpoints supervisor/text", "a name is made of records", acts},
+	{"supervisor/notice", "checkpoints supervisor/text", "what is told is a record; who is told, others know", acts},
+	{"supervisor/exit", "checkpoints procs", "a code is read off a record", acts},
 	{"supervisor/questions", "checkpoints supervisor/rules supervisor/text",
 		"the law of questions is pure; what is found on disk is handed in", acts},
 	{"supervisor/git", "supervisor/text", "git's plumbing knows no run", ""},
@@ -51,9 +69,10 @@ var rooms = []room{
 	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop", "it reads, and changes nothing", ""},
 	{"supervisor/client", leaves + " supervisor/questions supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
-	{"supervisor/precedents", "checkpoints supervisor supervisor/questions supervisor/rules supervisor/text",
+	{"supervisor/precedents", core + " checkpoints supervisor/questions supervisor/rules supervisor/text",
 		"what was answered before is looked up beside the records, and changes none", ""},
-	{"supervisor/service", "supervisor supervisor/precedents supervisor/client supervisor/questions supervisor/view supervisor/text " +
+	{"supervisor/service", core + " supervisor/precedents supervisor/client supervisor/questions " +
+		"supervisor/view supervisor/text " +
 		"supervisor/filedrop checkpoints", "what every front end does; none of them knows the store, service its folders", ""},
 	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions",
 		"files lead into the inbox, as any client does; which inbox, host says", ""},
@@ -71,29 +90,30 @@ var rooms = []room{
 	{"supervisor/internal/...", "checkpoints supervisor", "for tests", ""},
 
 	{"cmd/...", "supervisor/... examples/... cmd/...", "a program knows the supervisor, and no leaf", ""},
-	{"cmd/internal/report", "supervisor supervisor/text supervisor/view cmd/internal/markup/... cmd/internal/terminal",
+	{"cmd/internal/report", core + " supervisor/text supervisor/view cmd/internal/markup/... cmd/internal/terminal",
 		"it shows what view has found, and reads nothing itself", ""},
-	{"cmd/internal/web", "supervisor supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
+	{"cmd/internal/web", core + " supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
 		"supervisor/view cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
 	{"cmd/internal/terminal/screentest", "", "tests read screens by it", ""},
 	{"cmd/internal/terminal", "supervisor/questions supervisor/text/... cmd/internal/terminal/screentest", "it knows no runs, agents or database", ""},
 	{"cmd/internal/notify", "supervisor/text", "it sends what it is given, and knows no runs", ""},
-	{"cmd/internal/exitcode", "supervisor supervisor/doctor supervisor/questions supervisor/view",
+	{"cmd/internal/exitcode", core + " supervisor/doctor supervisor/questions supervisor/view",
 		"it knows the errors of what commands call, and does nothing", ""},
-	{"cmd/internal/runs", "supervisor supervisor/text supervisor/view supervisor/service cmd/internal/exitcode " +
+	{"cmd/internal/runs", core + " supervisor/text supervisor/view supervisor/service cmd/internal/exitcode " +
 		"cmd/internal/asking cmd/internal/terminal", "it shows views; the program gives them", ""},
-	{"cmd/internal/commands", "supervisor supervisor/doctor supervisor/service supervisor/view cmd/internal/...",
+	{"cmd/internal/commands", core + " supervisor/doctor supervisor/service supervisor/view cmd/internal/...",
 		"commands use a service; which one, the program says", ""},
-	{"cmd/internal/request", "examples supervisor supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +
+	{"cmd/internal/request", core + " examples supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +
 		"supervisor/rules supervisor/telemetry supervisor/view cmd/internal/...", "it reads a command line, and starts nothing", ""},
 	{"cmd/internal/manual", "cmd/internal/... e2e/machinetest", "the tests of both programs read man pages by it", ""},
-	{"cmd/internal/install", "supervisor supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
+	{"cmd/internal/install", core + " supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
 		"cmd/internal/...",
 		"it puts files into their places", ""},
-	{"cmd/internal/board", "supervisor supervisor/service supervisor/view supervisor/questions supervisor/text " +
+	{"cmd/internal/board", core + " supervisor/service supervisor/view supervisor/questions supervisor/text " +
 		"cmd/internal/terminal/...",
 		"the program that shows it gives the rest", ""},
-	{"cmd/internal/asking", "supervisor/precedents supervisor supervisor/client supervisor/questions supervisor/service supervisor/text " +
+	{"cmd/internal/asking", core + " supervisor/precedents supervisor/client supervisor/questions supervisor/service " +
+		"supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
 		"it asks on a terminal; the program gives the questions and keeps the answers", ""},
 	{"cmd/internal/serving", "supervisor/client cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
@@ -101,7 +121,7 @@ var rooms = []room{
 	{"cmd/internal/markup/...", "", "how pages are written, whatever is on them", ""},
 	{"cmd/claude-supervise-fleet/internal/worker", "supervisor/... cmd/... checkpoints/files",
 		"it drives claude-supervise on one machine, and sees to the snapshots", ""},
-	{"cmd/claude-supervise-fleet/internal/flow", "checkpoints supervisor supervisor/text supervisor/view " +
+	{"cmd/claude-supervise-fleet/internal/flow", "checkpoints supervisor/text supervisor/view " + core + " " +
 		"cmd/claude-supervise-fleet/internal/seal", "a workflow is replayed: it decides, and does nothing itself",
 		"os/... net/... math/rand/... crypto/rand"},
 

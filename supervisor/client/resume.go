@@ -10,6 +10,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
@@ -17,10 +18,10 @@ import (
 // A ResumePlan is what resume needs to know of a run beforehand.
 type ResumePlan struct {
 	Run, Cwd   string
-	OnQuestion supervisor.OnQuestion
+	OnQuestion conf.OnQuestion
 	Answered   bool                   // there are answers that nobody has delivered
 	NoNotify   bool                   // nobody is called who does not look
-	Snapshots  *supervisor.SnapshotTo // where its snapshots are put; nil: nowhere
+	Snapshots  *conf.SnapshotTo       // where its snapshots are put; nil: nowhere
 	Revive     bool                   // it had ended when resume was typed: to go on all the same is what was asked for
 	Worktrees  []checkpoints.Worktree // those of its agents that are on disk
 	Where      *claude.Whereabouts    // with which variables it was started; nil: not known
@@ -29,7 +30,7 @@ type ResumePlan struct {
 // Resumables returns the runs that nobody supervises and that resume would get further, oldest first: not those that
 // would be left at once again, for they wait for an answer and are not to be waited with. policy is what resume was
 // given; "" leaves it to each run.
-func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (all []ResumePlan, waiting []string,
+func (c Client) Resumables(ctx context.Context, policy conf.OnQuestion) (all []ResumePlan, waiting []string,
 	err error) {
 	runs, err := c.Store.Runs(ctx, false)
 	if err != nil {
@@ -46,7 +47,7 @@ func (c Client) Resumables(ctx context.Context, policy supervisor.OnQuestion) (a
 		if policy != "" {
 			plan.OnQuestion = policy
 		}
-		if r.Status == checkpoints.Parked && plan.OnQuestion == supervisor.Park && !plan.Answered {
+		if r.Status == checkpoints.Parked && plan.OnQuestion == conf.Park && !plan.Answered {
 			waiting = append(waiting, r.ID)
 			continue
 		}

@@ -16,6 +16,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 )
 
@@ -40,7 +41,7 @@ func snapshots(ctx context.Context, dirs checkpoints.Dirs) ([]Finding, error) {
 	}
 	in := map[string][]checkpoints.Run{}
 	for _, r := range runs {
-		var config supervisor.Config
+		var config conf.Config
 		if r.Packed != "" || json.Unmarshal(r.Config, &config) != nil || config.Snapshots == nil ||
 			config.Snapshots.Dir == "" {
 			continue

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/text"
 )
@@ -31,7 +31,7 @@ func trustIn(cwd, claude string) Finding {
 		sources = []string{"no settings of yours"}
 	}
 	lost := permission.LookInFolder(permission.ProjectFolder{Cwd: cwd, Claude: claude},
-		supervisor.Config{}).LostInWords()
+		conf.Config{}).LostInWords()
 	if lost == "" {
 		lost = "nothing in this folder's own files to be left out"
 	}

@@ -6,6 +6,9 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 )
 
 // messagesAhead is how many messages of children may wait to be read: what came while one transaction was made durable
@@ -23,7 +26,7 @@ type batch struct {
 type happening struct {
 	event  *supervisor.Happened
 	next   *supervisor.State // the state after the event, where that is known already
-	notice supervisor.Notification
+	notice notice.Notification
 }
 
 // readAll reads a message and those that wait behind it. The end of a process is the last of a batch.
@@ -89,13 +92,13 @@ func (e *engine) close(ctx context.Context, agent string) error {
 // find that there is nothing to look for. So the end of the turn and the report are one transaction.
 func (e *engine) checkNothing(ctx context.Context, agent string) error {
 	a := e.state.Agents[agent]
-	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(supervisor.Due(a, 0)) > 0 ||
-		e.Lease != nil || e.heldBack(supervisor.DoCheck) {
+	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(task.Due(a, 0)) > 0 ||
+		e.Lease != nil || e.heldBack(effect.Check) {
 		return nil
 	}
 	for _, alone := range e.hooks.plan(e.state, e.undone).Agents {
-		if alone.Agent == agent && slices.ContainsFunc(alone.Effects, func(f supervisor.Effect) bool {
-			return f.Do == supervisor.DoCheck && f.Part == 0 && e.inflight[f.Key] == nil
+		if alone.Agent == agent && slices.ContainsFunc(alone.Effects, func(f effect.Effect) bool {
+			return f.Do == effect.Check && f.Part == 0 && e.inflight[f.Key] == nil
 		}) {
 			return e.apply(ctx, supervisor.Checked{Agent: agent})
 		}
@@ -104,7 +107,7 @@ func (e *engine) checkNothing(ctx context.Context, agent string) error {
 }
 
 // say tells something that is not a change of the state, in its place among what happens.
-func (e *engine) say(n supervisor.Notification) {
+func (e *engine) say(n notice.Notification) {
 	if e.batch == nil {
 		e.Tell(n)
 		return

@@ -13,13 +13,17 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 )
 
 // A child is the process of a launch, as the engine's goroutine knows it. What it holds is lost with the supervisor
 // and needed by no other: what must last is in the records.
 type child struct {
-	supervisor.Listener
+	listen.Listener
 	process  Process
 	liveness liveness
 	known    chan struct{} // closed when the engine knows the child: its messages wait for that
@@ -43,7 +47,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	c.Talk.Read(h.message)
 	c.Printed(h.message)
 	if len(e.unowned) > 0 {
-		if err := e.names(ctx, c, supervisor.Said(h.message)); err != nil {
+		if err := e.names(ctx, c, listen.Said(h.message)); err != nil {
 			return err
 		}
 	}
@@ -55,7 +59,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			err := e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version, Unasked: c.Unasked,
 				Types: m.Agents[:min(len(m.Agents), supervisor.MaxAgentTypes)]})
 			if err == nil && c.Unasked {
-				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.UnaskedTurn(due, c.WakeUp)})
+				e.tell(c, notice.Notification{Type: notice.Progress, Text: listen.UnaskedTurn(due, c.WakeUp)})
 			}
 			c.WakeUp = ""
 			return err
@@ -65,12 +69,12 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	case procs.Peer:
 		return e.sessionMessage(ctx, c, supervisor.ReadPeer(&c.Listener, m))
 	case procs.Text:
-		e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: m.Text,
+		e.tell(c, notice.Notification{Type: notice.TextSaid, Text: m.Text,
 			Prose: c.Signals.Prose(m, found), Subagent: c.Talk.Tasks[m.Parent]})
 		return e.signals(ctx, c, found)
 	case procs.Raw:
 		if text := strings.TrimRight(m.Text, "\r\n"); strings.TrimSpace(text) != "" {
-			e.tell(c, supervisor.Notification{Type: supervisor.TextSaid, Text: text,
+			e.tell(c, notice.Notification{Type: notice.TextSaid, Text: text,
 				Prose: c.Signals.Prose(m, found)})
 		}
 		return e.signals(ctx, c, found)
@@ -82,13 +86,13 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			}
 		}
 		if !strings.HasPrefix(m.Name, claude.ToolPrefix) { // what comes of a call of ours is told in its own way
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Doing(m),
+			e.tell(c, notice.Notification{Type: notice.Progress, Text: listen.Doing(m),
 				Subagent: c.Talk.Tasks[m.Parent]})
 		}
 		if clash := e.edits.edited(e.state, &c.Listener, m, e.Files.Locate); clash != "" {
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: clash})
+			e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: clash})
 		}
-		if sent, is := e.state.Config.ReadSent(&c.Listener, m); is {
+		if sent, is := supervisor.ReadSent(e.state.Config, &c.Listener, m); is {
 			if err := e.sessionMessage(ctx, c, sent); err != nil {
 				return err
 			}
@@ -110,7 +114,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
-		uses, origin := c.ToolUses, supervisor.OriginOf(m, c.Unasked)
+		uses, origin := c.ToolUses, listen.OriginOf(m, c.Unasked)
 		c.ToolUses, c.Unasked = 0, false
 		return e.apply(ctx, supervisor.TurnEnded{ToolUses: uses,
 			Agent: c.Agent, Launch: c.Launch, Failure: claude.Classify(m, nil), CostUSD: m.CostUSD,
@@ -123,7 +127,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return e.apply(ctx, supervisor.ReadUsage(&c.Listener, m))
 		}
 	case procs.Receipt:
-		if state, ok := supervisor.Receipts[m.State]; ok {
+		if state, ok := listen.Receipts[m.State]; ok {
 			return e.apply(ctx, supervisor.Received{UUID: m.UUID, State: state})
 		}
 	case procs.PromptRefused:
@@ -131,11 +135,11 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if err := e.apply(ctx, refused); err != nil {
 			return err
 		}
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: refused.String()})
+		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: refused.String()})
 	case procs.Ask:
-		site := supervisor.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
+		site := ask.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
 		asked, err := read(&e.disk, func() (supervisor.Asked, error) {
-			return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) supervisor.CallView {
+			return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) ask.CallView {
 				return e.Files.Look(tool, input, site)
 			})
 		})
@@ -167,14 +171,14 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return e.apply(ctx, supervisor.BackgroundChanged{Agent: c.Agent, Launch: c.Launch, Tasks: now})
 		}
 	case procs.Retry:
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: supervisor.Retrying(m),
+		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: supervisor.Retrying(m),
 			APIStatus: m.Status})
 		if supervisor.WantsRoom(m.Status) && e.backpressure.Refused(c.Agent, e.Now()) {
 			return e.apply(ctx, supervisor.Throttled{By: supervisor.APIRefuses})
 		}
 	case procs.Activity:
 		if m.Text != "" {
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: m.Text})
+			e.tell(c, notice.Notification{Type: notice.Progress, Text: m.Text})
 		}
 	case procs.Garbled:
 		e.log.Warn().Str("agent", c.Agent).Str("line", m.Line).Msg("not a line of the stream protocol")
@@ -182,13 +186,13 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		c.Exit = &m
 		close(c.gone)
 		if err := c.process.Close(); err != nil {
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true,
+			e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true,
 				Text: "the agent's log is not complete: " + err.Error()})
 		}
 		if l := e.state.Live(c.Agent); l != nil && l.N == c.Launch && l.End == "" {
 			// That of an earlier process may still be in flight: another end of it may have been faster.
-			e.start(ctx, supervisor.Effect{Do: supervisor.DoSweep,
-				Key: fmt.Sprintf("%s %s %d", supervisor.DoSweep, c.Agent, c.Launch), Agent: c.Agent, Launch: c.Launch}, nil)
+			e.start(ctx, effect.Effect{Do: effect.Sweep,
+				Key: fmt.Sprintf("%s %s %d", effect.Sweep, c.Agent, c.Launch), Agent: c.Agent, Launch: c.Launch}, nil)
 		}
 	}
 	return nil
@@ -199,7 +203,7 @@ func (e *engine) sessionMessage(ctx context.Context, c *child, m supervisor.Sess
 	if err := e.apply(ctx, m); err != nil {
 		return err
 	}
-	e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: m.String()})
+	e.tell(c, notice.Notification{Type: notice.Progress, Text: m.String()})
 	return nil
 }
 
@@ -223,10 +227,10 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 			} else {
 				what += " is ignored"
 			}
-			e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: what})
+			e.tell(c, notice.Notification{Type: notice.Progress, Text: what})
 		default:
 			if s.Kind == signals.Progress || s.Kind == signals.Message {
-				e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(s),
+				e.tell(c, notice.Notification{Type: notice.Progress, Text: supervisor.Spoken(s),
 					Subagent: c.Talk.Tasks[string(s.By)]})
 			}
 			if err := e.apply(ctx,
@@ -242,7 +246,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 	sig, _ := signals.Served(m.Name, m.Input) // check_work is no signal
 	if sig.Kind == signals.Progress || sig.Kind == signals.Message {
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Spoken(sig), Subagent: m.From.Task})
+		e.tell(c, notice.Notification{Type: notice.Progress, Text: supervisor.Spoken(sig), Subagent: m.From.Task})
 	}
 	named := supervisor.Named{Signal: sig}
 	if kind, qs := supervisor.ParseQuestions(sig); len(qs) > 0 {
@@ -294,7 +298,7 @@ func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) e
 	return nil
 }
 
-func (e *engine) tell(c *child, n supervisor.Notification) {
+func (e *engine) tell(c *child, n notice.Notification) {
 	n.Time, n.Run, n.Agent, n.Launch = e.Now(), e.run, c.Agent, c.Launch
 	n.State, n.Who = e.state.Agents[c.Agent], e.state.Who(c.Agent)
 	e.say(n)

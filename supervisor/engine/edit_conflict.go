@@ -7,6 +7,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -52,7 +54,7 @@ func editedFile(m procs.ToolUse) string {
 
 // edited takes note of an edit, and gives what the person is told of it; "" if nobody else is at the file, or that was
 // told. locate gives a path as its links lead.
-func (e *edits) edited(s supervisor.State, c *supervisor.Listener, m procs.ToolUse,
+func (e *edits) edited(s supervisor.State, c *listen.Listener, m procs.ToolUse,
 	locate func(path, cwd string) string) string {
 	named := editedFile(m)
 	if named == "" || len(s.Agents) < 2 {
@@ -74,7 +76,7 @@ func (e *edits) edited(s supervisor.State, c *supervisor.Listener, m procs.ToolU
 		if !e.told[pair] && len(e.told) < maxEdited {
 			e.told[pair] = true
 			told = fmt.Sprintf("edits %s, which %s is at work on, too: what one of them writes the other may undo",
-				path, supervisor.Title(s.Agents[other.agent]))
+				path, label.Title(s.Agents[other.agent]))
 		}
 	}
 	if len(e.by) >= maxEdited {

@@ -12,6 +12,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/gittest"
+	"claude-supervise/supervisor/listen"
 )
 
 // located returns a path as its links lead.
@@ -69,7 +70,7 @@ func TestTwoAgentsThatEditOneFileAreToldOfOncePerPairAndFile(t *testing.T) {
 		{"a-three", "NotebookEdit", filepath.Join(folder, "real/a.go"), "a-two"},
 		{"a-one", "Edit", "", ""},
 	} {
-		told := e.edited(s, &supervisor.Listener{Agent: step.agent, Launch: 1}, editCall(step.tool, step.path), located)
+		told := e.edited(s, &listen.Listener{Agent: step.agent, Launch: 1}, editCall(step.tool, step.path), located)
 		if (told != "") != (step.with != "") || !strings.Contains(told, step.with) {
 			t.Errorf("after %v it is told %q", step, told)
 		}
@@ -86,9 +87,9 @@ func TestWhoeverHasEndedOrWaitsForItsChildrenEditsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, e := editing(t.TempDir()), edits{}
-			e.edited(s, &supervisor.Listener{Agent: "a-one", Launch: 1}, editCall("Edit", "a"), located)
+			e.edited(s, &listen.Listener{Agent: "a-one", Launch: 1}, editCall("Edit", "a"), located)
 			over(s)
-			if told := e.edited(s, &supervisor.Listener{Agent: "a-two", Launch: 1}, editCall("Edit", "a"), located); told != "" {
+			if told := e.edited(s, &listen.Listener{Agent: "a-two", Launch: 1}, editCall("Edit", "a"), located); told != "" {
 				t.Errorf("told %q", told)
 			}
 		})
@@ -98,14 +99,14 @@ func TestWhoeverHasEndedOrWaitsForItsChildrenEditsNothing(t *testing.T) {
 func TestTheMemoryOfEditsIsBounded(t *testing.T) {
 	s, e := editing(t.TempDir()), edits{}
 	for i := range maxEdited + 100 {
-		e.edited(s, &supervisor.Listener{Agent: "a-one", Launch: 1}, editCall("Write", fmt.Sprint(i)), located)
+		e.edited(s, &listen.Listener{Agent: "a-one", Launch: 1}, editCall("Write", fmt.Sprint(i)), located)
 	}
 	if len(e.by) > maxEdited {
 		t.Errorf("%d files are remembered", len(e.by))
 	}
 	s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded
-	e.edited(s, &supervisor.Listener{Agent: "a-two", Launch: 1}, editCall("Write", "one"), located)
-	if told := e.edited(s, &supervisor.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"),
+	e.edited(s, &listen.Listener{Agent: "a-two", Launch: 1}, editCall("Write", "one"), located)
+	if told := e.edited(s, &listen.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"),
 		located); told == "" ||
 		len(e.by) != 1 {
 		t.Errorf("with room again %q is told, and %d files are remembered", told, len(e.by))

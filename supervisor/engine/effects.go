@@ -12,19 +12,23 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 )
 
 // launch starts the process of a launch. The engine learns of the child before its first message.
-func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
+func (e *engine) launch(f effect.Effect) func(context.Context) result {
 	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
 	escalated := e.escalated
 	if !s.Abilities().TakesInput { // it cannot be told before its end that a question file is not there: the person is
 		escalated = func(string) bool { return true }
 	}
 	c := &child{
-		Listener: supervisor.Listener{Agent: a.ID, Launch: l.N,
-			Signals: supervisor.NewSignalReader(a.ID, s.FormerIDs(a.ID), escalated)}, liveness: liveness{begun: time.Now()},
+		Listener: listen.Listener{Agent: a.ID, Launch: l.N,
+			Signals: listen.NewSignalReader(a.ID, s.FormerIDs(a.ID), escalated)}, liveness: liveness{begun: time.Now()},
 		known: make(chan struct{}), gone: make(chan struct{}),
 	}
 	return func(context.Context) result {
@@ -48,12 +52,12 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 				e.children[a.ID] = c
 				close(c.known)
 				if lost != "" && l.N == 1 {
-					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Trouble: true, Text: lost})
+					e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: lost})
 				}
 				at, notAt := c.process.At()
 				e.log.Info().Str("agent", a.ID).Int("launch", l.N).Str("at", at).Str("not_at", notAt).Msg("started")
 				if notAt != "" {
-					e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: supervisor.Restated(notAt)})
+					e.tell(c, notice.Notification{Type: notice.Progress, Text: supervisor.Restated(notAt)})
 				}
 				return supervisor.Started{Agent: a.ID, Launch: l.N, PID: c.process.PID(),
 					StartTicks: c.process.StartTicks(), At: at, NotAt: notAt}
@@ -63,7 +67,7 @@ func (e *engine) launch(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-func notStarted(f supervisor.Effect, err error) supervisor.Ended {
+func notStarted(f effect.Effect, err error) supervisor.Ended {
 	return supervisor.Ended{
 		Agent: f.Agent, Launch: f.Launch, Outcome: "never ran",
 		Failure: procs.Failure{Kind: procs.NotStarted, Reason: err.Error()},
@@ -71,7 +75,7 @@ func notStarted(f supervisor.Effect, err error) supervisor.Ended {
 }
 
 // end ends a process in the way that the record of its launch says.
-func (e *engine) end(f supervisor.Effect) func(context.Context) result {
+func (e *engine) end(f effect.Effect) func(context.Context) result {
 	l := e.state.Launch(f.Agent)
 	how := supervisor.Endings[l.End]
 	if l.End == supervisor.EndFinish && e.state.Config.KeepProcesses {
@@ -81,7 +85,7 @@ func (e *engine) end(f supervisor.Effect) func(context.Context) result {
 }
 
 // sweep ends what a process that is gone has left behind.
-func (e *engine) sweep(f supervisor.Effect) func(context.Context) result {
+func (e *engine) sweep(f effect.Effect) func(context.Context) result {
 	return e.escalate(e.children[f.Agent], procs.Park)
 }
 
@@ -100,13 +104,13 @@ func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) resu
 			if e.children[c.Agent] == c { // another end of this launch may have been faster, and the next one begun
 				delete(e.children, c.Agent)
 			}
-			return c.Ended(survivors)
+			return supervisor.ReadExit(&c.Listener, survivors)
 		}}
 	}
 }
 
 // recover ends what is left of a launch of an earlier supervisor.
-func (e *engine) recover(f supervisor.Effect) func(context.Context) result {
+func (e *engine) recover(f effect.Effect) func(context.Context) result {
 	marker := procs.Marker{Run: e.run, Agent: f.Agent, Launch: f.Launch}
 	return func(context.Context) result {
 		if err := e.Processes.Sweep(marker); err != nil {
@@ -127,13 +131,13 @@ func (e *engine) knowsExit(c *child) bool {
 }
 
 // deliver writes a delivery to the process.
-func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
+func (e *engine) deliver(f effect.Effect) func(context.Context) result {
 	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
 	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
 	late := supervisor.Event(sent)
 	changed := e.looksDifferent(d)
 	if changed {
-		e.tell(c, supervisor.Notification{Type: supervisor.Progress, Text: "not done although it was allowed: " +
+		e.tell(c, notice.Notification{Type: notice.Progress, Text: "not done although it was allowed: " +
 			"the file has changed since the call was shown; the agent is told to make it again"})
 	}
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
@@ -146,7 +150,7 @@ func (e *engine) deliver(f supervisor.Effect) func(context.Context) result {
 		if d.Tool == nil {
 			return c.process.Send(d.UUID, d.Text)
 		}
-		var r supervisor.Reply
+		var r ask.Reply
 		if err := json.Unmarshal(d.Reply, &r); err != nil {
 			return err
 		}
@@ -174,29 +178,29 @@ func (e *engine) looksDifferent(d *supervisor.Delivery) bool {
 		return false
 	}
 	q := e.state.Questions[d.Groups[0]]
-	if q == nil || q.ByRule || !supervisor.Permits(q) {
+	if q == nil || q.ByRule || !ask.Permits(q) {
 		return false
 	}
 	folder := e.state.Folder(d.Agent)
-	site := supervisor.CallSite{Folder: folder, Cwd: cmp.Or(d.Tool.Cwd, folder)}
+	site := ask.CallSite{Folder: folder, Cwd: cmp.Or(d.Tool.Cwd, folder)}
 	if site.Cwd == checkpoints.ElsewhereUnknown {
 		site.Cwd = ""
 	}
-	now, err := read(&e.disk, func() (supervisor.CallView, error) {
+	now, err := read(&e.disk, func() (ask.CallView, error) {
 		return e.Files.Look(d.Tool.Name, d.Tool.Input, site), nil
 	})
 	return err != nil || !strings.HasPrefix(q.Context, now.Preview)
 }
 
 // gate replies to the Stop hook.
-func (e *engine) gate(f supervisor.Effect) func(context.Context) result {
+func (e *engine) gate(f effect.Effect) func(context.Context) result {
 	c, block := e.children[f.Agent], e.state.Launch(f.Agent).Gate.Block
 	replied := supervisor.GateReplied{Agent: f.Agent, Launch: f.Launch, Request: f.Request}
 	return e.write(c, func() error { return c.process.Gate(f.Request, block) }, replied, replied)
 }
 
 // reply replies to a call of a tool of ours that nobody has to be asked about.
-func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
+func (e *engine) reply(f effect.Effect) func(context.Context) result {
 	c, l := e.children[f.Agent], e.state.Launch(f.Agent)
 	r := l.Replies[supervisor.ReplyAt(l, f.Request)]
 	if child := e.children[r.Child]; child != nil {
@@ -210,7 +214,7 @@ func (e *engine) reply(f supervisor.Effect) func(context.Context) result {
 const mergeAgain = 5 * time.Second
 
 // merge merges the findings of a run that has ended; once more, after a while.
-func (e *engine) merge(f supervisor.Effect) func(context.Context) result {
+func (e *engine) merge(f effect.Effect) func(context.Context) result {
 	s := e.state
 	return func(ctx context.Context) result {
 		if s.Run.Merged != nil && !sleep(ctx, mergeAgain) {
@@ -221,9 +225,9 @@ func (e *engine) merge(f supervisor.Effect) func(context.Context) result {
 }
 
 // survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
-func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
-	s, c := e.state, &supervisor.Listener{Agent: f.Agent, Launch: f.Launch,
-		Signals: supervisor.NewSignalReader(f.Agent, e.state.FormerIDs(f.Agent), e.escalated)}
+func (e *engine) survey(f effect.Effect) func(context.Context) result {
+	s, c := e.state, &listen.Listener{Agent: f.Agent, Launch: f.Launch,
+		Signals: listen.NewSignalReader(f.Agent, e.state.FormerIDs(f.Agent), e.escalated)}
 	return func(ctx context.Context) result {
 		b, unread := e.Survey(ctx, s, f, c)
 		return result{finish: func() supervisor.Event {
@@ -238,11 +242,11 @@ func (e *engine) survey(f supervisor.Effect) func(context.Context) result {
 }
 
 // notify returns a question's one notice.
-func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
+func (e *engine) notify(f effect.Effect) func(context.Context) result {
 	q, tell := e.state.Questions[f.Question], e.command("of "+f.Question)
 	return func(ctx context.Context) result {
 		e.Notify(ctx, q)
-		return result{event: supervisor.NotificationSent{Question: q.ID, Problem: tell(ctx, supervisor.Asking(q))}}
+		return result{event: supervisor.NotificationSent{Question: q.ID, Problem: tell(ctx, notice.Asking(q))}}
 	}
 }
 
@@ -250,7 +254,7 @@ func (e *engine) notify(f supervisor.Effect) func(context.Context) result {
 const announcePatience = 30 * time.Second
 
 // announce tells the person's own command how the run is left. A command that fails changes nothing of that.
-func (e *engine) announce(supervisor.Effect) func(context.Context) result {
+func (e *engine) announce(effect.Effect) func(context.Context) result {
 	s, tell := e.state, e.command("how the run is left")
 	return func(ctx context.Context) result {
 		return result{event: supervisor.Announced{Leaving: s.Run.Leaving,
@@ -260,17 +264,17 @@ func (e *engine) announce(supervisor.Effect) func(context.Context) result {
 
 // command returns what tells the person's own command of something, if there is one, and reports why that failed. It is
 // called in the engine's own goroutine; what it returns blocks.
-func (e *engine) command(what string) func(context.Context, supervisor.Notification) (problem string) {
+func (e *engine) command(what string) func(context.Context, notice.Notification) (problem string) {
 	command := e.state.Config.Notify
 	switch {
 	case len(command) == 0:
-		return func(context.Context, supervisor.Notification) string { return "" }
+		return func(context.Context, notice.Notification) string { return "" }
 	case !e.toldUntil.IsZero() && !time.Now().Before(e.toldUntil):
-		return func(context.Context, supervisor.Notification) string {
+		return func(context.Context, notice.Notification) string {
 			return fmt.Sprintf("%v; it was not told %s", errNoTime, what)
 		}
 	}
-	return func(ctx context.Context, n supervisor.Notification) string {
+	return func(ctx context.Context, n notice.Notification) string {
 		ctx, cancel := context.WithTimeoutCause(ctx, announcePatience, fmt.Errorf("it took longer than %v", announcePatience))
 		defer cancel()
 		switch err := e.Announce(ctx, command, n); {

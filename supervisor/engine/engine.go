@@ -13,6 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // errAbandoned ends an engine whose person interrupted it twice.
@@ -201,46 +202,46 @@ func (e *engine) take(ctx context.Context, r result) error {
 
 // start starts an effect in a goroutine of its own. What is begun runs to its end, or is cut short (giveup.go). It is
 // part of a queue, nil for what is not planned.
-func (e *engine) start(ctx context.Context, effect supervisor.Effect, of *queue) {
+func (e *engine) start(ctx context.Context, f effect.Effect, of *queue) {
 	scope, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	row, ok := effects[effect.Do]
+	row, ok := effects[f.Do]
 	if !ok {
-		panic(fmt.Sprintf("supervisor: no way to do %q", effect.Do))
+		panic(fmt.Sprintf("supervisor: no way to do %q", f.Do))
 	}
-	u := &underway{effect: effect, kind: row, cancel: cancel, of: of, planned: of != nil}
-	e.inflight[effect.Key] = u
+	u := &underway{effect: f, kind: row, cancel: cancel, of: of, planned: of != nil}
+	e.inflight[f.Key] = u
 	if of != nil {
 		of.underway = append(of.underway, u)
 	}
-	e.log.Debug().Str("effect", effect.Key).Msg("begin")
-	act := row.do(e, effect)
-	supervisor.At(e.At, supervisor.BeforeEffect+string(effect.Do))
+	e.log.Debug().Str("effect", f.Key).Msg("begin")
+	act := row.do(e, f)
+	supervisor.At(e.At, supervisor.BeforeEffect+string(f.Do))
 	if e.hooks.instead != nil {
-		act = e.hooks.instead(effect, act)
+		act = e.hooks.instead(f, act)
 	}
-	if e.Lease != nil && effect.Do.NeedsLease() && effect.Do != supervisor.DoSnapshot { // it looks by itself
-		act = e.leased(effect, act)
+	if e.Lease != nil && f.Do.NeedsLease() && f.Do != effect.Snapshot { // it looks by itself
+		act = e.leased(f, act)
 	}
 	came := make(chan result, 1)
 	// Not waited for: what an effect blocks on may never come back (giveup.go).
 	go func() {
 		r := act(scope)
-		supervisor.At(e.At, supervisor.AfterEffect+string(effect.Do))
+		supervisor.At(e.At, supervisor.AfterEffect+string(f.Do))
 		came <- r
 	}()
 	e.group.Go(func() error {
 		within := row.within
-		if e.grace.of == effect.Do && within > 0 {
+		if e.grace.of == f.Do && within > 0 {
 			within = e.grace.most
 		}
 		if within > 0 {
 			late := time.AfterFunc(within, func() { cancel(fmt.Errorf("it took longer than %v", within)) })
 			defer late.Stop()
 		}
-		r := e.await(scope, effect, came)
-		r.key = effect.Key
+		r := e.await(scope, f, came)
+		r.key = f.Key
 		if e.hooks.comes != nil {
-			e.hooks.comes(effect.Key)
+			e.hooks.comes(f.Key)
 		}
 		select {
 		case e.results <- r:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // What tests on the real machine see of the engine: they are outside of it, for package host imports it.
@@ -17,7 +18,7 @@ var Executing = effects
 type Grace struct {
 	Before, After, Ends time.Duration
 	Told                time.Duration
-	Of                  supervisor.EffectKind
+	Of                  effect.Kind
 	Most                time.Duration
 }
 
@@ -28,7 +29,7 @@ type Bound struct {
 }
 
 // BoundOf returns the bound of a kind of effect.
-func BoundOf(kind supervisor.EffectKind) Bound {
+func BoundOf(kind effect.Kind) Bound {
 	k := effects[kind]
 	return Bound{Within: k.within, Ends: k.ends, Writes: k.writes, Kills: k.kills}
 }
@@ -37,7 +38,7 @@ func BoundOf(kind supervisor.EffectKind) Bound {
 func ResultOf(b supervisor.Event) Result { return result{event: b} }
 
 // Instead sets what is done in the place of effects.
-func (s *Supervisor) Instead(do func(supervisor.Effect, func(context.Context) Result) func(context.Context) Result) {
+func (s *Supervisor) Instead(do func(effect.Effect, func(context.Context) Result) func(context.Context) Result) {
 	s.hooks.instead = do
 }
 

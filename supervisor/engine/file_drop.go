@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
 )
 
 // keepFileDrop opens the file drop and keeps it until stop is called, which waits for the last look. Where the folders
@@ -13,7 +14,7 @@ import (
 func (e *engine) keepFileDrop(ctx context.Context) (stop func()) {
 	drop, err := read(&e.disk, func() (FileDrop, error) { return e.Machine.OpenFileDrop(e.run, e.news) })
 	if err != nil {
-		e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress, Trouble: true,
+		e.Tell(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress, Trouble: true,
 			Text: err.Error() + "; questions are answered in the other ways"})
 	}
 	if drop == nil {

@@ -11,13 +11,16 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
 // drop writes an answer where an agent's script looks for it.
-func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
+func (e *engine) drop(f effect.Effect) func(context.Context) result {
 	group := e.state.Group(f.Question)
 	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
 	return func(context.Context) result {
@@ -35,7 +38,7 @@ func (e *engine) drop(f supervisor.Effect) func(context.Context) result {
 // reclaim looks whether a script has taken its answer: then the answer lies there no more, nor does the question, if it
 // is not known that the answer has lain there at all; and no other answer was seen there, which it took in its place.
 // What lies there is left to the syncer to clear away, once it is saved that the answer goes another way.
-func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
+func (e *engine) reclaim(f effect.Effect) func(context.Context) result {
 	q := e.state.Questions[f.Question]
 	file, launch := *q.File, e.state.Launch(q.Agent).N
 	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(f.Question)))
@@ -53,7 +56,7 @@ func (e *engine) reclaim(f supervisor.Effect) func(context.Context) result {
 // newsOfFile takes what the syncer has seen of files that are not ours.
 func (e *engine) newsOfFile(ctx context.Context, n supervisor.FileEvent) error {
 	if n.Told != "" {
-		e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress, Trouble: true,
+		e.say(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress, Trouble: true,
 			Text: n.Told})
 		return nil
 	}
@@ -119,7 +122,7 @@ func (e *engine) tellUnowned(id string) {
 		return
 	}
 	q := f.Asked()[0]
-	e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+	e.say(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress,
 		Text: fmt.Sprintf("a script, perhaps of this run, asks by file: %s\n  %s",
 			text.FirstLine(q.Question), view.AnswerCommand(&supervisor.Question{ID: id}))})
 }
@@ -266,7 +269,7 @@ func (e *engine) answers(found supervisor.FileFound, line string) string {
 	if line == "" || len(qs) != 1 {
 		return ""
 	}
-	q := supervisor.NewQuestion(kind, qs[0])
+	q := ask.Question(kind, qs[0])
 	q.Run, q.Agent, q.File = e.run, found.Agent, &checkpoints.FileAsked{ID: found.Signal.Field("question_id")}
 	value, _ := e.judge(q, line)
 	return value

@@ -9,6 +9,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -27,11 +29,11 @@ import (
 
 // A grace is how much time effects have to come to their end by themselves.
 type grace struct {
-	before time.Duration         // from when somebody waits for an effect's end until it is cut short
-	after  time.Duration         // from then until it is given up
-	ends   time.Duration         // the same for what ends processes
-	told   time.Duration         // how long, in all, the supervisor stays only for a person to be told; 0: toldPatience
-	of     supervisor.EffectKind // for tests: the effect that has the next bound in place of its own
+	before time.Duration // from when somebody waits for an effect's end until it is cut short
+	after  time.Duration // from then until it is given up
+	ends   time.Duration // the same for what ends processes
+	told   time.Duration // how long, in all, the supervisor stays only for a person to be told; 0: toldPatience
+	of     effect.Kind   // for tests: the effect that has the next bound in place of its own
 	most   time.Duration
 }
 
@@ -52,7 +54,7 @@ var (
 
 // An underway is an effect in flight.
 type underway struct {
-	effect supervisor.Effect
+	effect effect.Effect
 	kind
 	cancel     context.CancelCauseFunc
 	endingSoon bool // it has been told to come to its end
@@ -74,7 +76,7 @@ func (e *engine) endSoon(u *underway, why error) {
 }
 
 // boundTelling begins the time that is left to tell a person, once the supervisor stays for nothing else.
-func (e *engine) boundTelling(plan supervisor.Parts, leaving bool) {
+func (e *engine) boundTelling(plan effect.Parts, leaving bool) {
 	switch {
 	case leaving: // what is not planned any more may be under way still
 	case e.state.Run.Leaving == "" || !plan.OnlyTells():
@@ -108,7 +110,7 @@ func (e *engine) reasonToEnd(u *underway, leaving bool) error {
 
 // await waits for an effect. One that does not come back after its context has ended is given up; undo then undoes what
 // it does all the same.
-func (e *engine) await(ctx context.Context, f supervisor.Effect, came <-chan result) result {
+func (e *engine) await(ctx context.Context, f effect.Effect, came <-chan result) result {
 	select {
 	case r := <-came:
 		return r
@@ -157,12 +159,12 @@ func (e *engine) concluded(u *underway, r result) supervisor.Event {
 	return u.instead(e, u.effect, why.Error())
 }
 
-func (e *engine) launchGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) launchGivenUp(f effect.Effect, why string) supervisor.Event {
 	return notStarted(f, errors.New("claude cannot be started: "+why))
 }
 
 // endGivenUp concludes that a process cannot be ended: the kernel holds it. It is named among those that are left.
-func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) endGivenUp(f effect.Effect, why string) supervisor.Event {
 	b := supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "its process could not be ended; " + why}
 	if c := e.children[f.Agent]; c != nil && c.Launch == f.Launch {
 		delete(e.children, f.Agent)
@@ -172,24 +174,24 @@ func (e *engine) endGivenUp(f supervisor.Effect, why string) supervisor.Event {
 	return b
 }
 
-func (e *engine) recoverGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) recoverGivenUp(f effect.Effect, why string) supervisor.Event {
 	return supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "lost with its supervisor; " + why}
 }
 
-func (e *engine) surveyGivenUp(f supervisor.Effect, _ string) supervisor.Event {
+func (e *engine) surveyGivenUp(f effect.Effect, _ string) supervisor.Event {
 	return supervisor.Surveyed{Agent: f.Agent, Launch: f.Launch, Checkpoint: e.state.Agents[f.Agent].Checkpoint}
 }
 
 // checkGivenUp concludes that no deliverable was found: a report counts by what is there.
-func (e *engine) checkGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) checkGivenUp(f effect.Effect, why string) supervisor.Event {
 	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
-	for _, d := range supervisor.Due(e.state.Agents[f.Agent], f.Part) {
+	for _, d := range task.Due(e.state.Agents[f.Agent], f.Part) {
 		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", d.Path, text.FirstLine(why)))
 	}
 	return b
 }
 
-func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) placeGivenUp(f effect.Effect, why string) supervisor.Event {
 	a := e.state.Agents[f.Agent]
 	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}
 	if w := a.Worktree; w != nil {
@@ -202,19 +204,19 @@ func (e *engine) placeGivenUp(f supervisor.Effect, why string) supervisor.Event 
 	return b
 }
 
-func (e *engine) tidyGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) tidyGivenUp(f effect.Effect, why string) supervisor.Event {
 	w := *e.state.Agents[f.Agent].Worktree
 	w.State, w.Tip, w.Lacks, w.Problem = checkpoints.WorktreeKept, w.Branch, nil, text.FirstLine(why)
 	return supervisor.Tidied{Agent: f.Agent, Worktree: w}
 }
 
-func (e *engine) prepareGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) prepareGivenUp(f effect.Effect, why string) supervisor.Event {
 	b := e.preparedFor(e.state.Group(f.Question)[0])
 	b.Problem = why
 	return b
 }
 
-func (e *engine) commandGivenUp(f supervisor.Effect, why string) supervisor.Event {
+func (e *engine) commandGivenUp(f effect.Effect, why string) supervisor.Event {
 	return supervisor.RanCommand{Question: f.Question,
 		Ran: checkpoints.Ran{Epoch: e.state.Run.Epoch, Done: true, Exit: "it could not be ended; " + why}}
 }

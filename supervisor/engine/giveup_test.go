@@ -14,10 +14,15 @@ import (
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
 	"claude-supervise/supervisor/internal/gittest"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -25,7 +30,7 @@ import (
 type blockade struct {
 	plays   string // the scenario
 	alone   bool   // without its answers: a person is waited for
-	with    func(*supervisor.Config)
+	with    func(*conf.Config)
 	project bool     // it works in a repository
 	env     []string // of its agents
 	// what happens under an earlier supervisor
@@ -44,13 +49,13 @@ var isWait = map[string]string{"max-time": notTried + "it only waits for a time"
 
 // interruptedAt interrupts an earlier supervisor twice, when it begins an effect of a kind: what it was at is left as
 // it is.
-func interruptedAt(kind supervisor.EffectKind) func(*testBench, func(*testBench) (supervisor.Outcome, error)) {
+func interruptedAt(kind effect.Kind) func(*testBench, func(*testBench) (supervisor.Outcome, error)) {
 	return func(d *testBench, begin func(*testBench) (supervisor.Outcome, error)) {
 		reached, stay := make(chan struct{}), make(chan struct{})
 		d.t.Cleanup(func() { close(stay) })
 		var once sync.Once
-		d.Instead(func(f supervisor.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
-			if f.Do != kind && f.Do != supervisor.DoEnd {
+		d.Instead(func(f effect.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
+			if f.Do != kind && f.Do != effect.End {
 				return act
 			}
 			return func(context.Context) engine.Result {
@@ -73,52 +78,52 @@ func interruptedAt(kind supervisor.EffectKind) func(*testBench, func(*testBench)
 }
 
 // blockades has a row for each kind of effect that Plan gives or the engine starts.
-var blockades = map[supervisor.EffectKind]blockade{
-	supervisor.DoLaunch:  {plays: "work"},
-	supervisor.DoEnd:     {plays: "work"},
-	supervisor.DoSweep:   {plays: "crash"},
-	supervisor.DoRecover: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold)},
-	supervisor.DoDeliver: {plays: "work"},
-	supervisor.DoGate:    {plays: "work"},
-	supervisor.DoReply:   {plays: "tools"},
-	supervisor.DoConfirm: {plays: "crash"},
-	supervisor.DoSurvey:  {plays: "crash"},
-	supervisor.DoCheck:   {plays: "work"},
-	supervisor.DoPlace: {plays: "delegate-parallel", project: true,
-		with: func(c *supervisor.Config) { c.Worktree = true }},
-	supervisor.DoTidy: {plays: "delegate-parallel", project: true,
-		with: func(c *supervisor.Config) { c.Worktree = true }},
-	supervisor.DoMerge: {plays: "delegate-parallel",
+var blockades = map[effect.Kind]blockade{
+	effect.Launch:  {plays: "work"},
+	effect.End:     {plays: "work"},
+	effect.Sweep:   {plays: "crash"},
+	effect.Recover: {plays: "ask", alone: true, before: interruptedAt(effect.Hold)},
+	effect.Deliver: {plays: "work"},
+	effect.Gate:    {plays: "work"},
+	effect.Reply:   {plays: "tools"},
+	effect.Confirm: {plays: "crash"},
+	effect.Survey:  {plays: "crash"},
+	effect.Check:   {plays: "work"},
+	effect.Place: {plays: "delegate-parallel", project: true,
+		with: func(c *conf.Config) { c.Worktree = true }},
+	effect.Tidy: {plays: "delegate-parallel", project: true,
+		with: func(c *conf.Config) { c.Worktree = true }},
+	effect.Merge: {plays: "delegate-parallel",
 		ends: map[string]string{"stop": "succeeded", "SIGTERM": "succeeded"}},
-	supervisor.DoPrepare: {plays: "stop"},
-	supervisor.DoRun: {plays: "stop", alone: true,
+	effect.Prepare: {plays: "stop"},
+	effect.Run: {plays: "stop", alone: true,
 		answers: map[checkpoints.QuestionKind]string{questions.AskBlocker: "run: true",
 			questions.AskCommand: questions.RunIt}},
-	supervisor.DoDrop: {plays: "document-update-review",
+	effect.Drop: {plays: "document-update-review",
 		env: []string{"MAX_QUICK_WAIT=1"}}, // one look of its script: else it may have gone before its question file is seen
-	supervisor.DoReclaim: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold),
+	effect.Reclaim: {plays: "ask", alone: true, before: interruptedAt(effect.Hold),
 		changes: func(_ *supervisor.Run, q *supervisor.Question) {
 			at := checkpoints.Now()
 			q.State, q.Answer, q.AnsweredAt, q.Delivering = checkpoints.QuestionAnswered, "JWT", &at, true
 			q.File = &checkpoints.FileAsked{ID: "a-script-s", Drop: checkpoints.DropBegun}
 		}},
-	supervisor.DoNotify: {plays: "ask", alone: true},
-	supervisor.DoHold:   {plays: "ask", alone: true, ends: isWait},
-	supervisor.DoWatch: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.SilentAfter = time.Hour },
+	effect.Notify: {plays: "ask", alone: true},
+	effect.Hold:   {plays: "ask", alone: true, ends: isWait},
+	effect.Watch: {plays: "ask", alone: true, with: func(c *conf.Config) { c.SilentAfter = time.Hour },
 		ends: isWait},
-	supervisor.DoTimeout: {plays: "delegate-checked", ends: isWait},
-	supervisor.DoRetry:   {plays: "overloaded", ends: isWait},
-	supervisor.DoOverdue: {plays: "delegate-block", ends: isWait},
-	supervisor.DoClock: {plays: "ask", alone: true,
+	effect.Timeout: {plays: "delegate-checked", ends: isWait},
+	effect.Retry:   {plays: "overloaded", ends: isWait},
+	effect.Overdue: {plays: "delegate-block", ends: isWait},
+	effect.Clock: {plays: "ask", alone: true,
 		ends: map[string]string{"max-time": notTried + "it is what tells the time"}},
-	supervisor.DoEase: {plays: "ask", alone: true, before: interruptedAt(supervisor.DoHold), ends: isWait,
+	effect.Ease: {plays: "ask", alone: true, before: interruptedAt(effect.Hold), ends: isWait,
 		changes: func(r *supervisor.Run, _ *supervisor.Question) {
 			r.Pressure = &checkpoints.Pressure{Parallel: 1, By: "a test", At: checkpoints.Now()}
 		}},
-	supervisor.DoAskBudget: {plays: "ask", alone: true, with: func(c *supervisor.Config) { c.Budget.Turns = 1 }},
-	supervisor.DoSnapshot: {plays: "ask", alone: true,
-		with: func(c *supervisor.Config) { c.Snapshots = &supervisor.SnapshotTo{Dir: "/a", Keep: 1} }},
-	supervisor.DoAnnounce: {plays: "work", with: func(c *supervisor.Config) { c.Notify = []string{"tell"} },
+	effect.AskBudget: {plays: "ask", alone: true, with: func(c *conf.Config) { c.Budget.Turns = 1 }},
+	effect.Snapshot: {plays: "ask", alone: true,
+		with: func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/a", Keep: 1} }},
+	effect.Announce: {plays: "work", with: func(c *conf.Config) { c.Notify = []string{"tell"} },
 		ends: map[string]string{
 			"stop": notTried + "the run has ended", "stop heard": notTried + "the run has ended",
 			"SIGTERM": "succeeded",
@@ -131,7 +136,7 @@ func TestEveryKindOfEffectHasABoundAndABlockade(t *testing.T) {
 			t.Errorf("no test shows that a %q which blocks lets the run end (blockades)", kind)
 		}
 		b := engine.BoundOf(kind)
-		if b.Within == 0 && !kind.Wait() && !b.Writes && kind != supervisor.DoRun {
+		if b.Within == 0 && !kind.Wait() && !b.Writes && kind != effect.Run {
 			t.Errorf("%q may take for ever", kind)
 		}
 	}
@@ -164,18 +169,18 @@ func (d *testBench) interrupt(times int) {
 	}
 }
 
-func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b blockade) {
+func endsWhileBlocked(t *testing.T, kind effect.Kind, end string, b blockade) {
 	d := newTestBench(t, b.env...)
 	s, err := examples.Load(b.plays)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := supervisor.Config{Demo: b.plays, Flags: s.ClaudeFlags, Hold: time.Hour, MaxHeld: -1,
-		Relaunch: supervisor.Resume, Retries: 3, Delegate: supervisor.Delegates{supervisor.AutoDelegations}}
+	cfg := conf.Config{Demo: b.plays, Flags: s.ClaudeFlags, Hold: time.Hour, MaxHeld: -1,
+		Relaunch: conf.Resume, Retries: 3, Delegate: conf.Delegates{conf.AutoDelegations}}
 	cfg.Budget.Time = time.Hour
 	for _, a := range s.Answers {
 		if !b.alone {
-			cfg.Answers = append(cfg.Answers, supervisor.Preset{Key: a.Question, Value: a.Answer})
+			cfg.Answers = append(cfg.Answers, conf.Preset{Key: a.Question, Value: a.Answer})
 		}
 	}
 	if b.with != nil {
@@ -187,12 +192,12 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 	}
 	gittest.Put(t, filepath.Join(cwd, "go"), "") // what long work waits for
 	run := host.NewRun()
-	policy := supervisor.Ask
+	policy := conf.Ask
 	if end == "max-time" {
-		policy = supervisor.Park // a person is asked for more, and the run is left
+		policy = conf.Park // a person is asked for more, and the run is left
 	}
 	begin := func(d *testBench) (supervisor.Outcome, error) {
-		return d.Start(t.Context(), supervisor.Task{Run: run, Prompt: s.Prompt, Cwd: cwd, Config: cfg}, policy)
+		return d.Start(t.Context(), task.Task{Run: run, Prompt: s.Prompt, Cwd: cwd, Config: cfg}, policy)
 	}
 	if b.before != nil {
 		b.before(d, begin)
@@ -220,7 +225,7 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 	t.Cleanup(func() { close(never) })
 	var once sync.Once
 	bound := engine.BoundOf(kind)
-	d.Instead(func(f supervisor.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
+	d.Instead(func(f effect.Effect, act func(context.Context) engine.Result) func(context.Context) engine.Result {
 		switch {
 		case f.Do == kind:
 			if bound.Ends { // what it did not end would write into folders that are being removed
@@ -235,7 +240,7 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 				<-never
 				return engine.Result{}
 			}
-		case f.Do == supervisor.DoClock && end == "max-time":
+		case f.Do == effect.Clock && end == "max-time":
 			return func(ctx context.Context) engine.Result {
 				select {
 				case <-spent:
@@ -285,11 +290,11 @@ func endsWhileBlocked(t *testing.T, kind supervisor.EffectKind, end string, b bl
 		}
 	case "SIGTERM":
 		d.interrupt(1)
-		want, code = "", supervisor.ExitInterrupted
+		want, code = "", exit.Interrupted
 	case "second interrupt":
 		d.interrupt(1)
 		go d.interrupt(1) // it may have left at the first
-		want, code = "", supervisor.ExitInterrupted
+		want, code = "", exit.Interrupted
 	case "max-time":
 		close(spent)
 		want = ""
@@ -364,14 +369,14 @@ func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
 	}
 	d.SetGrace(engine.Grace{Before: time.Hour, After: time.Hour, Told: time.Millisecond})
 	var told []string
-	d.Announce = func(ctx context.Context, _ []string, n supervisor.Notification) error {
+	d.Announce = func(ctx context.Context, _ []string, n notice.Notification) error {
 		told = append(told, string(n.Type)+" "+n.Question.ID)
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	out, err := d.Start(t.Context(), supervisor.Task{Prompt: s.Prompt, Cwd: t.TempDir(),
-		Config: supervisor.Config{Demo: "ask", Flags: s.ClaudeFlags, Notify: []string{"tell"}}}, supervisor.Park)
-	if err != nil || out.Code != supervisor.ExitParked || len(out.Open()) != 1 {
+	out, err := d.Start(t.Context(), task.Task{Prompt: s.Prompt, Cwd: t.TempDir(),
+		Config: conf.Config{Demo: "ask", Flags: s.ClaudeFlags, Notify: []string{"tell"}}}, conf.Park)
+	if err != nil || out.Code != exit.Parked || len(out.Open()) != 1 {
 		t.Fatalf("exit %d, open %v (%v)", out.Code, out.Open(), err)
 	}
 	q := out.Open()[0].ID
@@ -388,7 +393,7 @@ func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
 		!strings.HasSuffix(said[1], "it was not told how the run is left") {
 		t.Errorf("said is %q", said)
 	}
-	d.Announce = func(_ context.Context, _ []string, n supervisor.Notification) error {
+	d.Announce = func(_ context.Context, _ []string, n notice.Notification) error {
 		if told = append(told, string(n.Type)); n.Question != nil {
 			told[len(told)-1] += " " + n.Question.ID
 		}
@@ -396,7 +401,7 @@ func TestASlowNotifyCommandHoldsTheExitOnceInAll(t *testing.T) {
 	}
 	told = nil
 	d.SetGrace(engine.Grace{Before: time.Hour, After: time.Hour, Told: time.Hour})
-	if _, err := d.Resume(t.Context(), out.Run.ID, engine.ResumeOptions{Policy: supervisor.Park}); err != nil {
+	if _, err := d.Resume(t.Context(), out.Run.ID, engine.ResumeOptions{Policy: conf.Park}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"question " + q, "run_done"}; !slices.Equal(told, want) {

@@ -9,7 +9,10 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/listen"
 )
 
 // The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation
@@ -105,7 +108,7 @@ type Waker interface {
 // Files are what the engine reads at once of what agents name. A read may hang: the disk is given a moment only.
 type Files interface {
 	// Look returns what a person is shown of a call.
-	Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView
+	Look(tool string, input json.RawMessage, site ask.CallSite) ask.CallView
 
 	// Stat reports, as an error, that nothing is at a path.
 	Stat(path string) error
@@ -147,28 +150,28 @@ type Machine interface {
 type Executors struct {
 	// Survey writes the checkpoint of an ended launch. unread is what its agent said last and nobody has saved; c reads
 	// it.
-	Survey func(ctx context.Context, s supervisor.State, f supervisor.Effect,
-		c *supervisor.Listener) (b supervisor.Surveyed, unread []signals.Signal)
+	Survey func(ctx context.Context, s supervisor.State, f effect.Effect,
+		c *listen.Listener) (b supervisor.Surveyed, unread []signals.Signal)
 
 	// Confirm looks in the transcript whether a delivery had reached the conversation.
-	Confirm func(context.Context, supervisor.State, supervisor.Effect) supervisor.Confirmed
+	Confirm func(context.Context, supervisor.State, effect.Effect) supervisor.Confirmed
 
 	// Check looks for the deliverables of a report.
-	Check func(context.Context, supervisor.State, supervisor.Effect) supervisor.Checked
+	Check func(context.Context, supervisor.State, effect.Effect) supervisor.Checked
 
 	// Place makes the folder ready in which an agent is about to work; Tidy looks through it when the agent is about to
 	// end.
-	Place func(context.Context, supervisor.State, supervisor.Effect) supervisor.Placed
-	Tidy  func(context.Context, supervisor.State, supervisor.Effect) supervisor.Tidied
+	Place func(context.Context, supervisor.State, effect.Effect) supervisor.Placed
+	Tidy  func(context.Context, supervisor.State, effect.Effect) supervisor.Tidied
 
 	// Merge merges the findings of a run that has ended.
-	Merge func(context.Context, supervisor.State, supervisor.Effect) supervisor.Merged
+	Merge func(context.Context, supervisor.State, effect.Effect) supervisor.Merged
 
 	// Prepare does what an answer needs before it is said; b has the ids for it.
-	Prepare func(ctx context.Context, s supervisor.State, f supervisor.Effect, b supervisor.Prepared) supervisor.Prepared
+	Prepare func(ctx context.Context, s supervisor.State, f effect.Effect, b supervisor.Prepared) supervisor.Prepared
 
 	// Run runs the command that a person let run for an agent.
-	Run func(context.Context, supervisor.State, supervisor.Effect) supervisor.RanCommand
+	Run func(context.Context, supervisor.State, effect.Effect) supervisor.RanCommand
 
 	// Snapshot takes a snapshot of the run as s has it, whose last event is the one with the number seq. It calls captured
 	// as soon as what is said to agents from then on is not in it: until then nothing is.

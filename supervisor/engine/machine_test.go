@@ -19,8 +19,13 @@ import (
 	"claude-supervise/examples"
 	"claude-supervise/examples/standin"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -46,7 +51,7 @@ type testBench struct {
 	store      *checkpoints.Store
 	interrupts chan string
 	mu         sync.Mutex
-	ns         []supervisor.Notification
+	ns         []notice.Notification
 }
 
 func newTestBench(t *testing.T, env ...string) *testBench {
@@ -68,8 +73,8 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 	}.Supervisor(engine.Supervisor{
 		Interrupts: d.interrupts, Open: func(supervisor.State, []*supervisor.Question) {},
 		Notify:   func(context.Context, *supervisor.Question) {},
-		Announce: func(context.Context, []string, supervisor.Notification) error { return nil },
-		Tell: func(n supervisor.Notification) {
+		Announce: func(context.Context, []string, notice.Notification) error { return nil },
+		Tell: func(n notice.Notification) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.ns = append(d.ns, n)
@@ -79,24 +84,24 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 }
 
 // plays runs a scenario to its end, with its answers given in advance.
-func (d *testBench) plays(name string, with ...func(*supervisor.Config)) supervisor.Outcome {
+func (d *testBench) plays(name string, with ...func(*conf.Config)) supervisor.Outcome {
 	d.t.Helper()
 	s, err := examples.Load(name)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	cfg := supervisor.Config{Demo: name, Flags: s.ClaudeFlags, Hold: supervisor.Forever, MaxHeld: -1,
-		Relaunch: supervisor.Resume, Retries: 3}
+	cfg := conf.Config{Demo: name, Flags: s.ClaudeFlags, Hold: conf.Forever, MaxHeld: -1,
+		Relaunch: conf.Resume, Retries: 3}
 	if strings.Contains(string(s.Task), "\ndelegate: auto\n") {
-		cfg.Delegate = supervisor.Delegates{supervisor.AutoDelegations}
+		cfg.Delegate = conf.Delegates{conf.AutoDelegations}
 	}
 	if i := slices.Index(s.Flags, "--delegate"); i >= 0 {
-		if cfg.Delegate, err = supervisor.ParseDelegates(s.Flags[i+1]); err != nil {
+		if cfg.Delegate, err = conf.ParseDelegates(s.Flags[i+1]); err != nil {
 			d.t.Fatal(err)
 		}
 	}
 	for _, a := range s.Answers {
-		cfg.Answers = append(cfg.Answers, supervisor.Preset{Key: a.Question, Value: a.Answer, Demo: true})
+		cfg.Answers = append(cfg.Answers, conf.Preset{Key: a.Question, Value: a.Answer, Demo: true})
 	}
 	for _, change := range with {
 		change(&cfg)
@@ -105,7 +110,7 @@ func (d *testBench) plays(name string, with ...func(*supervisor.Config)) supervi
 	if err := os.WriteFile(cwd+"/go", nil, 0o600); err != nil { // what long work waits for
 		d.t.Fatal(err)
 	}
-	out, err := d.Start(context.Background(), supervisor.Task{Prompt: s.Prompt, Cwd: cwd, Config: cfg}, supervisor.Ask)
+	out, err := d.Start(context.Background(), task.Task{Prompt: s.Prompt, Cwd: cwd, Config: cfg}, conf.Ask)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -172,7 +177,7 @@ func TestNothingIsToldBeforeItIsSaved(t *testing.T) {
 		told++
 	}
 	tell := d.Tell
-	d.Tell = func(n supervisor.Notification) {
+	d.Tell = func(n notice.Notification) {
 		if n.Question != nil {
 			check(n.Question)
 		}
@@ -196,7 +201,7 @@ func TestARunIsOwnedByOneSupervisor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Resume(t.Context(), run, engine.ResumeOptions{Policy: supervisor.Ask, Revive: true}); err == nil {
+	if _, err := d.Resume(t.Context(), run, engine.ResumeOptions{Policy: conf.Ask, Revive: true}); err == nil {
 		t.Fatal("a second supervisor took the run over")
 	}
 	if err := owner.Release(); err != nil {
@@ -216,9 +221,9 @@ func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := supervisor.Config{Demo: "ask", Flags: s.ClaudeFlags, MaxHeld: -1, Relaunch: supervisor.Resume, Retries: 3}
-	out, err := d.Start(t.Context(), supervisor.Task{Prompt: s.Prompt, Cwd: t.TempDir(), Config: cfg}, supervisor.Park)
-	if err != nil || out.Code != supervisor.ExitParked {
+	cfg := conf.Config{Demo: "ask", Flags: s.ClaudeFlags, MaxHeld: -1, Relaunch: conf.Resume, Retries: 3}
+	out, err := d.Start(t.Context(), task.Task{Prompt: s.Prompt, Cwd: t.TempDir(), Config: cfg}, conf.Park)
+	if err != nil || out.Code != exit.Parked {
 		t.Fatalf("it exits %d (%v)", out.Code, err)
 	}
 	run := out.Run.ID
@@ -244,7 +249,7 @@ func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
 			once.Do(func() { leave(supervisor.InboxEntry{Kind: supervisor.EntryMessage, Value: "the second"}) })
 		}
 	}
-	if out, err = d.Resume(t.Context(), run, engine.ResumeOptions{Policy: supervisor.Park}); err != nil || out.Code != 0 {
+	if out, err = d.Resume(t.Context(), run, engine.ResumeOptions{Policy: conf.Park}); err != nil || out.Code != 0 {
 		t.Fatalf("it exits %d (%v)", out.Code, err)
 	}
 	l, err := d.store.Load(t.Context(), run)
@@ -263,7 +268,7 @@ func TestATakeoverTakesEachNoteOnceWhateverComesMeanwhile(t *testing.T) {
 }
 
 func TestEveryEffectIsDone(t *testing.T) {
-	listed := slices.Sorted(slices.Values(supervisor.EffectKinds))
+	listed := slices.Sorted(slices.Values(effect.Kinds))
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(engine.Executing)), listed); diff != "" {
 		t.Error("the engine does (-) what is listed (+):\n" + diff)
 	}

@@ -11,6 +11,10 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -21,7 +25,7 @@ import (
 // key names it most exactly, among those that it can take. rule is the one that they offer.
 func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signals.Question,
 	rule string) supervisor.Naming {
-	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]supervisor.Preset, len(qs))}
+	n := supervisor.Naming{IDs: make([]string, len(qs)), Presets: make([]conf.Preset, len(qs))}
 	if questions.KindOf(kind).Hands {
 		n.Child = e.IDs.Agent()
 	}
@@ -35,7 +39,7 @@ func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signal
 			}
 			value, why := e.preset(p, agent, kind, q, rule)
 			if why != "" {
-				e.say(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+				e.say(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress,
 					Trouble: true, Text: p.Origin() + " does not answer it: " + why})
 				continue
 			}
@@ -47,9 +51,9 @@ func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signal
 }
 
 // preset returns a preset as the answer to a question, or says why it is none.
-func (e *engine) preset(p supervisor.Preset, agent string, kind checkpoints.QuestionKind, asked signals.Question,
+func (e *engine) preset(p conf.Preset, agent string, kind checkpoints.QuestionKind, asked signals.Question,
 	rule string) (value, why string) {
-	q := supervisor.NewQuestion(kind, asked)
+	q := ask.Question(kind, asked)
 	q.Run, q.Agent, q.Rule = e.run, agent, rule // a path begins where the agent works
 	if supervisor.OfBudget(q) {
 		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
@@ -80,7 +84,7 @@ func (e *engine) judge(q *supervisor.Question, typed string) (string, error) {
 func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed {
 	var all supervisor.NotesNamed
 	for _, n := range notes {
-		nest, ok := supervisor.NestingIn(n)
+		nest, ok := ask.NestingIn(n)
 		if !ok {
 			continue
 		}
@@ -88,7 +92,7 @@ func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed
 			all = supervisor.NotesNamed{}
 		}
 		named := e.naming(n.Agent, questions.AskDelegation,
-			[]signals.Question{supervisor.DelegationQuestion(nest.Work)}, "")
+			[]signals.Question{ask.Delegation(nest.Work)}, "")
 		named.Child = nest.Agent
 		all[n.Seq] = named
 	}
@@ -97,7 +101,7 @@ func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed
 
 // askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound
 // once.
-func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
+func (e *engine) askBudget(f effect.Effect) func(context.Context) result {
 	s, scope := e.state, e.state.Agents[f.Agent]
 	return func(context.Context) result {
 		return result{finish: func() supervisor.Event {
@@ -114,7 +118,7 @@ func (e *engine) askBudget(f supervisor.Effect) func(context.Context) result {
 }
 
 // prepare does what an answer needs before it is said.
-func (e *engine) prepare(f supervisor.Effect) func(context.Context) result {
+func (e *engine) prepare(f effect.Effect) func(context.Context) result {
 	s, b := e.state, e.preparedFor(e.state.Group(f.Question)[0])
 	return func(ctx context.Context) result { return result{event: e.Prepare(ctx, s, f, b)} }
 }
@@ -151,7 +155,7 @@ func (e *engine) fromFile(s signals.Signal) signals.Signal {
 	id := s.Field("question_id")
 	f, err := e.questionFile(id)
 	if known := supervisor.AskedByFile(e.state, id); err != nil && known != nil { // it was read while it lay there
-		sig := supervisor.SignalOf(known)
+		sig := ask.SignalOf(known)
 		s.Fields, s.Questions = sig.Fields, sig.Questions
 		return s
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // A queue is what is under way of one part of the plan. What is planned of an agent by itself is looked through only
 // where that has changed, where something of it waits to be begun, or has come to its end: an event costs the same
 // beside no other agent and beside a thousand.
 type queue struct {
-	plan     *supervisor.Part // that was carried out last; nil: none, or the run as a whole
+	plan     *effect.Part // that was carried out last; nil: none, or the run as a whole
 	underway []*underway
 	again    bool // it is to be looked through, though its plan may be the same
 }
@@ -46,7 +47,7 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 		e.ofAgents = append(e.ofAgents, &queue{})
 	}
 	for i, c := range e.ofAgents {
-		var alone *supervisor.Part // nil where nothing is planned of any agent
+		var alone *effect.Part // nil where nothing is planned of any agent
 		if i < len(plan.Agents) {
 			alone = plan.Agents[i]
 		}
@@ -76,7 +77,7 @@ func (c *queue) unplanned() {
 }
 
 // begin starts of what is planned what is not in flight, and may begin.
-func (e *engine) begin(ctx context.Context, c *queue, plan []supervisor.Effect) {
+func (e *engine) begin(ctx context.Context, c *queue, plan []effect.Effect) {
 	for _, effect := range plan {
 		if u, ok := e.inflight[effect.Key]; ok {
 			u.planned = true
@@ -93,7 +94,7 @@ func (e *engine) attend(c *queue, leaving bool) {
 	for _, u := range c.underway {
 		switch {
 		case u.planned && u.effect.Do.Wait() && !e.interrupted: // most of them, where there are many
-		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == supervisor.DoRun): // a person's command ends with its plan
+		case !u.planned && (u.effect.Do.Wait() || u.effect.Do == effect.Run): // a person's command ends with its plan
 			u.cancel(errNoNeed)
 		default:
 			if why := e.reasonToEnd(u, leaving); why != nil {

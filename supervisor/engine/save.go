@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
 )
 
 // saveAgain is how long to wait before a save that failed is tried again. Meanwhile the children are not read.
@@ -87,7 +88,7 @@ func leaves(h happening) bool {
 func (e *engine) once(ctx context.Context, happened []happening) error {
 	before, after := e.state, e.state
 	var events []supervisor.Happened
-	var told []supervisor.Notification
+	var told []notice.Notification
 	decisive, lasting, opened := false, false, false
 	for _, h := range happened {
 		if h.event == nil {
@@ -167,7 +168,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 				e.log.Debug().Type("event", event.Event).Interface("body", event.Event).Msg("saved")
 			}
 			if told {
-				e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+				e.Tell(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress,
 					Text: "the state can be saved again; continuing"})
 			}
 			return nil
@@ -179,7 +180,7 @@ func (e *engine) save(ctx context.Context, next supervisor.State, events []super
 		e.log.Error().Err(err).Msg("save")
 		if !told {
 			told = true
-			e.Tell(supervisor.Notification{Time: e.Now(), Run: e.run, Type: supervisor.Progress,
+			e.Tell(notice.Notification{Time: e.Now(), Run: e.run, Type: notice.Progress,
 				Trouble: true, Text: fmt.Sprintf(
 					"cannot save the state: %v. Nothing acknowledged is lost; the agents wait, and it is tried again every %v",
 					err, saveAgain)})

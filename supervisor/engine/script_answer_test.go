@@ -10,7 +10,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/task"
 )
 
 // A slowMachine never comes to tell that a file is gone: the turn that took it always ends before. What it saw in the
@@ -89,8 +91,8 @@ func TestAnAnswerThatAScriptTakesAsItsTurnEndsCounts(t *testing.T) {
 			answer()
 		}
 	}
-	out, err := d.Start(t.Context(), supervisor.Task{Prompt: s.Prompt, Cwd: t.TempDir(), Config: supervisor.Config{
-		Demo: s.Name, Flags: s.ClaudeFlags, MaxHeld: -1, Relaunch: supervisor.Resume}}, supervisor.Park)
+	out, err := d.Start(t.Context(), task.Task{Prompt: s.Prompt, Cwd: t.TempDir(), Config: conf.Config{
+		Demo: s.Name, Flags: s.ClaudeFlags, MaxHeld: -1, Relaunch: conf.Resume}}, conf.Park)
 	if err != nil {
 		t.Fatal(err)
 	}

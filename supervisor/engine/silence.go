@@ -8,6 +8,8 @@ import (
 
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/text"
 )
 
@@ -42,7 +44,7 @@ func (e *engine) recordActivity(ctx context.Context, c *child, m procs.Message) 
 			return nil
 		}
 	case procs.ToolUse:
-		c.liveness.calls = append(c.liveness.calls, call{m.ID, supervisor.Doing(m)})
+		c.liveness.calls = append(c.liveness.calls, call{m.ID, listen.Doing(m)})
 	case procs.ToolResult:
 		c.liveness.calls = slices.DeleteFunc(c.liveness.calls, func(k call) bool { return k.id == m.ToolUse })
 	case procs.Init, procs.Result: // no call outlives its turn
@@ -57,7 +59,7 @@ func (e *engine) recordActivity(ctx context.Context, c *child, m procs.Message) 
 
 // watch waits until nothing was heard of a process at work for as long as the person lets it, and it used no processor
 // time at the end of that.
-func (e *engine) watch(f supervisor.Effect) func(context.Context) result {
+func (e *engine) watch(f effect.Effect) func(context.Context) result {
 	c, after := e.children[f.Agent], f.Patience
 	probe := min(max(after/4, time.Second), time.Minute, after)
 	c.liveness.active() // it counts from when something ought to be heard

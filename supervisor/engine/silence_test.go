@@ -8,13 +8,15 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
 )
 
 // While it lasts a hold looks at no wall clock, so that none can end it.
 func TestAHoldLastsAsLongAsItWasToBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).hold(
-			supervisor.Effect{Do: supervisor.DoHold, Agent: Root, Launch: 1,
+			effect.Effect{Do: effect.Hold, Agent: Root, Launch: 1,
 				Until: checkpoints.Now().Add(5 * time.Minute)})
 		begun := time.Now()
 		if r := wait(t.Context()); r.event != (supervisor.HoldEnded{Agent: Root, Launch: 1}) ||
@@ -43,7 +45,7 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := checkpoints.Now().Add(90 * time.Second)
 		wait := (&engine{Supervisor: Supervisor{Now: checkpoints.Now}}).awaitRetry(
-			supervisor.Effect{Do: supervisor.DoRetry, Agent: Root, Until: until})
+			effect.Effect{Do: effect.Retry, Agent: Root, Until: until})
 		begun := time.Now()
 		if r := wait(t.Context()); r.event != (supervisor.RetryDue{Agent: Root, Until: until}) ||
 			time.Since(begun) != 90*time.Second {
@@ -56,7 +58,7 @@ func TestAPulseKnowsTheCallsUnderWay(t *testing.T) {
 	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now},
 		state: supervisor.State{Launches: map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
 			Phase: checkpoints.LaunchTurn}}}}}
-	c := &child{Listener: supervisor.Listener{Agent: Root, Launch: 1}}
+	c := &child{Listener: listen.Listener{Agent: Root, Launch: 1}}
 	hear := func(m procs.Message) {
 		t.Helper()
 		if err := e.recordActivity(t.Context(), c, m); err != nil {

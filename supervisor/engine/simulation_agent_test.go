@@ -10,6 +10,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/text"
 )
 
@@ -92,7 +93,7 @@ func (p *simProcess) act() {
 		if w.one(3) {
 			questions = append(questions, fmt.Sprintf(`{"question":"And which of %s?","header":"Next"}`, w.id("T")))
 		}
-		p.call(supervisor.AskUserQuestion, `{"questions":[`+strings.Join(questions, ",")+`]}`)
+		p.call(ask.AskUserQuestion, `{"questions":[`+strings.Join(questions, ",")+`]}`)
 	case 10, 11:
 		p.call("Write", fmt.Sprintf(`{"file_path":"/work/%s"}`, w.id("T")))
 	case 12:

@@ -8,6 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -31,10 +33,10 @@ func (n *nature) bound(w *simulation) {
 	}
 }
 
-func someBudget(w *simulation) supervisor.Budget {
-	return pick(w, supervisor.Budget{CostUSD: 0.06}, supervisor.Budget{CostUSD: 0.3}, supervisor.Budget{Tokens: 900},
-		supervisor.Budget{Turns: 6}, supervisor.Budget{Time: time.Second},
-		supervisor.Budget{Tokens: 3000, Turns: 25}, supervisor.Budget{})
+func someBudget(w *simulation) conf.Budget {
+	return pick(w, conf.Budget{CostUSD: 0.06}, conf.Budget{CostUSD: 0.3}, conf.Budget{Tokens: 900},
+		conf.Budget{Turns: 6}, conf.Budget{Time: time.Second},
+		conf.Budget{Tokens: 3000, Turns: 25}, conf.Budget{})
 }
 
 // requests counts one more request of the turn under way, and ends that where claude would: false if it has.
@@ -201,7 +203,7 @@ func continuesAbove(s supervisor.State, a *supervisor.Agent) bool {
 }
 
 func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
-	if reserved(e.Event) || after.Config.Policy == supervisor.Fail {
+	if reserved(e.Event) || after.Config.Policy == conf.Fail {
 		return ""
 	}
 	stuck := map[string]bool{}
@@ -221,8 +223,8 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happ
 		case len(open) == 1 && !stuck[id]:
 			return "that of " + id + ", though it keeps nobody from continuing"
 		case stuck[id] && len(open) == 0 && after.Run.Leaving == "" &&
-			!slices.ContainsFunc(supervisor.Plan(after), func(e supervisor.Effect) bool {
-				return e.Do == supervisor.DoAskBudget && e.Agent == id
+			!slices.ContainsFunc(supervisor.Plan(after), func(e effect.Effect) bool {
+				return e.Do == effect.AskBudget && e.Agent == id
 			}):
 			return "nobody asks about that of " + id
 		}

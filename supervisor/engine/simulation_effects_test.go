@@ -11,6 +11,10 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -85,18 +89,18 @@ func (h simHandle) SendResults(string, []procs.CallResult) error { panic("no lau
 func (h simHandle) At() (line, whyNot string) { return "", "the simulation knows no place" }
 
 func (h simHandle) Allow(request string, input json.RawMessage) error {
-	return h.replies(request, supervisor.Reply{Behavior: supervisor.Allow, UpdatedInput: input})
+	return h.replies(request, ask.Reply{Behavior: supervisor.Allow, UpdatedInput: input})
 }
 
 func (h simHandle) Deny(request, message string, _ bool) error {
-	return h.replies(request, supervisor.Reply{Behavior: supervisor.Deny, Message: message})
+	return h.replies(request, ask.Reply{Behavior: supervisor.Deny, Message: message})
 }
 
 func (h simHandle) Elicit(request, action string, content json.RawMessage) error {
-	return h.replies(request, supervisor.Reply{Action: action, Content: content})
+	return h.replies(request, ask.Reply{Action: action, Content: content})
 }
 
-func (h simHandle) replies(request string, r supervisor.Reply) error {
+func (h simHandle) replies(request string, r ask.Reply) error {
 	return h.writes(simInput{request: request, reply: text.JSON(r)}, request)
 }
 
@@ -134,7 +138,7 @@ func (h simHandle) End(ctx context.Context, how procs.Ending) []procs.Survivor {
 func (e *simEngine) executors() Executors {
 	return Executors{
 		Survey: e.survey, Confirm: e.confirm, Check: e.check, Place: e.place, Tidy: e.tidy, Merge: e.merge,
-		Prepare: func(_ context.Context, _ supervisor.State, f supervisor.Effect, b supervisor.Prepared) supervisor.Prepared {
+		Prepare: func(_ context.Context, _ supervisor.State, f effect.Effect, b supervisor.Prepared) supervisor.Prepared {
 			e.waits(f.Key, nil)
 			return b
 		},
@@ -153,7 +157,7 @@ func (e *simEngine) transcript(a *supervisor.Agent, l *supervisor.Launch) *talk 
 	return e.w.talks[a.SessionID]
 }
 
-func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Confirmed {
+func (e *simEngine) confirm(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Confirmed {
 	b := supervisor.Confirmed{UUID: f.Delivery}
 	d, a, l := s.Deliveries[f.Delivery], s.Agents[f.Agent], s.Launch(f.Agent)
 	e.waits(f.Key, func() {
@@ -170,8 +174,8 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f supervisor.
 	return b
 }
 
-func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.Effect,
-	c *supervisor.Listener) (b supervisor.Surveyed, found []signals.Signal) {
+func (e *simEngine) survey(_ context.Context, s supervisor.State, f effect.Effect,
+	c *listen.Listener) (b supervisor.Surveyed, found []signals.Signal) {
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
 	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Prompt() })
 	b = supervisor.Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: "Files you wrote: schema.sql"}
@@ -204,11 +208,11 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f supervisor.E
 	return b, found
 }
 
-func (e *simEngine) check(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
+func (e *simEngine) check(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Checked {
 	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
 	e.waits(f.Key, func() {
-		if slices.ContainsFunc(supervisor.Due(s.Agents[f.Agent], f.Part),
-			func(d supervisor.Deliverable) bool { return d.Path == neverMade }) {
+		if slices.ContainsFunc(task.Due(s.Agents[f.Agent], f.Part),
+			func(d task.Deliverable) bool { return d.Path == neverMade }) {
 			b.Missing = []string{neverMade}
 		}
 	})
@@ -216,7 +220,7 @@ func (e *simEngine) check(_ context.Context, s supervisor.State, f supervisor.Ef
 }
 
 // runCommand is the machine's; what a command does is nobody's business here, but that it begins once.
-func (e *simEngine) runCommand(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.RanCommand {
+func (e *simEngine) runCommand(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.RanCommand {
 	q := s.Questions[f.Question]
 	b := supervisor.RanCommand{Question: q.ID, Ran: checkpoints.Ran{Epoch: q.Ran.Epoch, Done: true, Exit: "exit 0"}}
 	if q.Ran.Epoch != s.Run.Epoch {
@@ -232,7 +236,7 @@ func (e *simEngine) runCommand(ctx context.Context, s supervisor.State, f superv
 }
 
 // Look, Locate and Keep are of the files that agents name.
-func (e *simEngine) Look(tool string, input json.RawMessage, _ supervisor.CallSite) supervisor.CallView {
+func (e *simEngine) Look(tool string, input json.RawMessage, _ ask.CallSite) ask.CallView {
 	return seen(tool, input)
 }
 func (e *simEngine) Stat(string) error { return nil }

@@ -14,6 +14,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/notice"
 )
 
 // A simEngine is one supervisor: the engine itself, on this world's machine. Whatever its goroutines begin waits as an
@@ -88,12 +90,12 @@ func (e *simEngine) supervisor() Supervisor {
 	w := e.w
 	s := Supervisor{
 		Store: e, Processes: e, Files: e, Machine: e, IDs: e, Now: e.now, Interrupts: e.interrupts, Log: zerolog.Nop(),
-		Tell: func(supervisor.Notification) {},
+		Tell: func(notice.Notification) {},
 		Open: func(supervisor.State, []*supervisor.Question) {},
 		Notify: func(_ context.Context, q *supervisor.Question) {
 			e.waits("notify "+q.ID, func() { w.truth.noticed(w, q, w.disk.kept.Run.Epoch) })
 		},
-		Announce: func(_ context.Context, _ []string, n supervisor.Notification) error {
+		Announce: func(_ context.Context, _ []string, n notice.Notification) error {
 			e.waits(fmt.Sprintf("announce %s %s", n.Type, n.Agent), nil)
 			return nil
 		},
@@ -109,13 +111,13 @@ func (e *simEngine) supervisor() Supervisor {
 		comes: func(key string) {
 			e.wait(&simItem{key: "the engine takes the result of " + key, weight: 4, comes: true})
 		},
-		instead: func(f supervisor.Effect, act func(context.Context) result) func(context.Context) result {
+		instead: func(f effect.Effect, act func(context.Context) result) func(context.Context) result {
 			defer w.enter()()
 			w.reached.deeds[f.Do]++
 			return func(ctx context.Context) result {
 				defer e.panicsInEffect(f)
 				e.begins(f)
-				if f.Do == supervisor.DoReclaim { // it looks at once
+				if f.Do == effect.Reclaim { // it looks at once
 					e.waits(f.Key, nil)
 				}
 				return act(ctx)
@@ -162,7 +164,7 @@ func (e *simEngine) until(ctx context.Context, key string, ready func() bool, do
 }
 
 // panicsInEffect makes the panic of an effect's goroutine a broken rule, which names its schedule.
-func (e *simEngine) panicsInEffect(f supervisor.Effect) {
+func (e *simEngine) panicsInEffect(f effect.Effect) {
 	if r := recover(); r != nil {
 		defer e.w.enter()()
 		e.w.tell("%s", debug.Stack())
@@ -333,7 +335,7 @@ func (e *simEngine) hears(p *simProcess) {
 // waitsForTime reports whether something happens by itself once time passes.
 func (e *simEngine) waitsForTime() bool {
 	for _, u := range e.real.inflight {
-		if u.effect.Do.Wait() || u.endingSoon || u.effect.Do == supervisor.DoMerge { // which waits before it tries again
+		if u.effect.Do.Wait() || u.endingSoon || u.effect.Do == effect.Merge { // which waits before it tries again
 			return true
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 )
 
 // The simulation can fail: these are faults that a supervisor could have, each with a rule that it breaks.
@@ -41,9 +43,9 @@ func TestTheSimulationFinds(t *testing.T) {
 			140,
 			faulty(forgetMessages)},
 		{"a call that is never replied to", "a supervised run rests only where it waits for a person", 15,
-			forgetful(supervisor.DoReply)},
+			forgetful(effect.Reply)},
 		{"a report that nobody checks", "a supervised run rests only where it waits for a person", 3,
-			forgetful(supervisor.DoCheck)},
+			forgetful(effect.Check)},
 		{"a parent that is not told of the end of a child", "the end of a child reaches its parent", 17,
 			faulty(afterwards(tellNoParent))},
 		{"a parent that is told of it again after every crash", "the end of a child is told once", 6,
@@ -84,7 +86,7 @@ func TestTheSimulationFinds(t *testing.T) {
 		{"a supervisor that stays when its run was taken over", "a supervisor that has lost its run leaves", 70,
 			faulty(afterwards(stayAllTheSame))},
 		{"a snapshot that is never taken", "a snapshot that is due or asked for is taken", 14,
-			forgetful(supervisor.DoSnapshot)},
+			forgetful(effect.Snapshot)},
 		{"a script that starts over and has its question asked again",
 			"what was answered to a script that is lost is not asked when it starts over", 1947, faulty(forgetLost)},
 		{"a step that panics", "neither Step nor Plan nor the engine panics", 2, faulty(panicAtReports)},
@@ -132,9 +134,9 @@ func TestTheSimulationFinds(t *testing.T) {
 func faulty(step stepping) subject { return subject{step: step, plan: supervisor.State.Plan} }
 
 // forgetful is one that never does a kind of effect.
-func forgetful(kind supervisor.EffectKind) subject {
-	return subject{step: supervisor.Step, plan: func(s supervisor.State, undone []string) supervisor.Parts {
-		return s.Plan(undone).Without(func(e supervisor.Effect) bool { return e.Do == kind })
+func forgetful(kind effect.Kind) subject {
+	return subject{step: supervisor.Step, plan: func(s supervisor.State, undone []string) effect.Parts {
+		return s.Plan(undone).Without(func(e effect.Effect) bool { return e.Do == kind })
 	}}
 }
 
@@ -161,8 +163,8 @@ func takeAsAnswered(_ *simulation, m procs.Message) procs.Message {
 func ofScarcity(n *nature) {
 	c := &n.config
 	n.tree, n.script = true, 11
-	c.Delegate, c.MaxParallel, c.MaxDepth, c.MaxAgents = supervisor.Delegates{supervisor.AutoDelegations}, 0, 0, 0
-	c.Hold, c.MaxHeld, c.Exec, c.Budget = supervisor.Forever, -1, nil, supervisor.Budget{Tokens: 900}
+	c.Delegate, c.MaxParallel, c.MaxDepth, c.MaxAgents = conf.Delegates{conf.AutoDelegations}, 0, 0, 0
+	c.Hold, c.MaxHeld, c.Exec, c.Budget = conf.Forever, -1, nil, conf.Budget{Tokens: 900}
 }
 
 // takeAsWithdrawn takes the result of a call that was broken off for the news that claude has withdrawn the call.

@@ -6,6 +6,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -23,10 +25,10 @@ func (p *simProcess) nests() {
 	if p.raw || r.EndedAt != nil || r.Packed != "" {
 		return
 	}
-	w := supervisor.Work{Task: "Look into " + pick(p.w, p.w.id("T"), "what is left"), Said: checkpoints.Delegated{
+	w := task.Work{Task: "Look into " + pick(p.w, p.w.id("T"), "what is left"), Said: checkpoints.Delegated{
 		Reason: "the agent has started it as a run of its own, and waits for it or continues",
 	}}.Usual()
-	nest := supervisor.Nesting{Agent: p.w.childID(), Launch: p.launch, Waits: !p.w.one(4), Work: w}
+	nest := ask.Nesting{Agent: p.w.childID(), Launch: p.launch, Waits: !p.w.one(4), Work: w}
 	n := &simNested{toolUse: p.w.id("toolu_"), asked: nest.Agent, patience: p.w.rng.IntN(60),
 		NestedRequest: supervisor.NestedRequest{
 			Run: RunID, Agent: nest.Agent, Caller: supervisor.Caller{Run: RunID, Agent: p.agent, Launch: p.launch},
@@ -40,7 +42,7 @@ func (p *simProcess) nests() {
 	}
 	p.keep(talkEntry{said: procs.ToolUse{ID: n.toolUse, Name: "Bash",
 		Input: text.JSON(map[string]string{"command": "claude-supervise run '" + w.Task + "'"})}})
-	p.w.disk.leave(supervisor.InboxEntry{Kind: supervisor.EntryNested, Agent: p.agent, By: "agent " + p.agent,
+	p.w.disk.leave(supervisor.InboxEntry{Kind: ask.EntryNested, Agent: p.agent, By: "agent " + p.agent,
 		Doc: text.JSON(nest)})
 	n.Seq = int64(len(p.w.disk.inbox))
 	p.w.ring()

@@ -9,14 +9,16 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/questions"
 )
 
 // nature is how this world is, apart from what happens in it.
 type nature struct {
-	config  supervisor.Config
-	policy  supervisor.OnQuestion
+	config  conf.Config
+	policy  conf.OnQuestion
 	script  int    // requests in which the model does something else than to finish
 	inSubs  int    // how much its subagents have done
 	hooks   bool   // the release has a Stop hook
@@ -31,13 +33,13 @@ type nature struct {
 
 func newNature(w *simulation) nature {
 	n := nature{
-		policy: pick(w, supervisor.Ask, supervisor.Ask, supervisor.Park, supervisor.Park, supervisor.Fail),
+		policy: pick(w, conf.Ask, conf.Ask, conf.Park, conf.Park, conf.Fail),
 		script: w.rng.IntN(12), hooks: !w.one(5), reports: !w.one(4),
 		revives: w.rng.IntN(3), version: pick(w, "2.1.329", "2.1.329", "2.1.7"),
-		config: supervisor.Config{
-			Hold: pick(w, 0, 30*time.Second, supervisor.DefaultHold, supervisor.Forever), MaxHeld: pick(w, -1, -1, 0, 1),
-			Relaunch: pick(w, supervisor.Resume, supervisor.Resume, supervisor.Fresh), Retries: w.rng.IntN(4),
-			SilentAfter: pick(w, 0, time.Minute), OnSilence: pick(w, "", supervisor.RetrySilence, supervisor.FailSilence),
+		config: conf.Config{
+			Hold: pick(w, 0, 30*time.Second, conf.DefaultHold, conf.Forever), MaxHeld: pick(w, -1, -1, 0, 1),
+			Relaunch: pick(w, conf.Resume, conf.Resume, conf.Fresh), Retries: w.rng.IntN(4),
+			SilentAfter: pick(w, 0, time.Minute), OnSilence: pick(w, "", conf.RetrySilence, conf.FailSilence),
 		},
 	}
 	if w.one(4) {
@@ -46,14 +48,14 @@ func newNature(w *simulation) nature {
 	if w.one(5) {
 		n.config.Exec, n.hooks = []string{"/bin/agent"}, false
 	}
-	if n.policy == supervisor.Fail && !w.one(3) {
-		n.policy = supervisor.Ask // a run that fails at its first question shows little
+	if n.policy == conf.Fail && !w.one(3) {
+		n.policy = conf.Ask // a run that fails at its first question shows little
 	}
 	for range w.rng.IntN(3) {
 		n.config.Answers = append(n.config.Answers, pick(w,
-			supervisor.Preset{Key: "Which of T1", Value: "given in advance"},
-			supervisor.Preset{Key: "Write", Value: pick(w, supervisor.Allow, supervisor.Deny)},
-			supervisor.Preset{Key: "Choice", Value: "the first"}, supervisor.Preset{Key: "missing_info", Value: giveUp}))
+			conf.Preset{Key: "Which of T1", Value: "given in advance"},
+			conf.Preset{Key: "Write", Value: pick(w, supervisor.Allow, supervisor.Deny)},
+			conf.Preset{Key: "Choice", Value: "the first"}, conf.Preset{Key: "missing_info", Value: giveUp}))
 	}
 	chance := w.rng.IntN(20)
 	if !n.config.Abilities().TakesFlags {
@@ -96,7 +98,7 @@ func (w *simulation) begin() {
 }
 
 // resume takes it over, as Client.Resumable allows.
-func (w *simulation) resume(policy supervisor.OnQuestion, revive bool) bool {
+func (w *simulation) resume(policy conf.OnQuestion, revive bool) bool {
 	if w.engine != nil || w.disk.kept.Run == nil || w.disk.kept.Run.Packed != "" {
 		return false
 	}
@@ -112,7 +114,7 @@ func (w *simulation) resume(policy supervisor.OnQuestion, revive bool) bool {
 func (w *simulation) takenUp() {
 	if w.engine != nil {
 		w.crash()
-		w.resume(supervisor.Ask, false)
+		w.resume(conf.Ask, false)
 	}
 }
 
@@ -143,7 +145,7 @@ func (w *simulation) unpack() bool {
 		return false
 	}
 	cwd := pick(w, r.Cwd, r.Cwd+"/there")
-	var cfg supervisor.Config
+	var cfg conf.Config
 	if err := json.Unmarshal(r.Config, &cfg); err != nil {
 		panic(err)
 	}
@@ -158,7 +160,7 @@ func (w *simulation) unpack() bool {
 	moved, err := w.step(before, supervisor.Happened{At: w.now(), Event: b})
 	w.must("a run can be unpacked", err == nil, "%v", err)
 	b.Seen = pack.SeenCalls(before,
-		func(call *checkpoints.ToolCall, _ string) supervisor.CallView { return seen(call.Name, call.Input) })
+		func(call *checkpoints.ToolCall, _ string) ask.CallView { return seen(call.Name, call.Input) })
 	if !w.aside(b, false) {
 		return false
 	}
@@ -311,7 +313,7 @@ var disturbances = []struct {
 	{"the run is packed", func(w *simulation) { w.pack() }},
 	{"the run is unpacked", func(w *simulation) { w.unpack() }},
 	{"a person resumes the run", func(w *simulation) {
-		w.resume(pick(w, supervisor.Ask, supervisor.Park, supervisor.Park, supervisor.Fail), !w.one(3))
+		w.resume(pick(w, conf.Ask, conf.Park, conf.Park, conf.Fail), !w.one(3))
 	}},
 }
 
@@ -454,5 +456,5 @@ func (w *simulation) person() bool {
 	case w.one(2) && w.answer():
 		return true
 	}
-	return w.resume(pick(w, supervisor.Ask, supervisor.Park), false)
+	return w.resume(pick(w, conf.Ask, conf.Park), false)
 }

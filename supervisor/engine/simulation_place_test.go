@@ -6,6 +6,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/task"
 )
 
 // placeRules are of where agents work.
@@ -15,7 +17,7 @@ var placeRules = []rule{
 	{"the findings of a run are merged before it is left", findingsAreMerged},
 }
 
-func (e *simEngine) place(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Placed {
+func (e *simEngine) place(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Placed {
 	a := s.Agents[f.Agent]
 	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd, Worktree: a.Worktree}
 	e.waits(f.Key, func() {
@@ -33,13 +35,13 @@ func (e *simEngine) place(_ context.Context, s supervisor.State, f supervisor.Ef
 			b.Worktree = &w
 		}
 		if e.w.one(2) {
-			b.Gone = supervisor.ContextFiles(a.Delegated.Context)
+			b.Gone = task.ContextFiles(a.Delegated.Context)
 		}
 	})
 	return b
 }
 
-func (e *simEngine) tidy(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Tidied {
+func (e *simEngine) tidy(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Tidied {
 	tree := *s.Agents[f.Agent].Worktree
 	e.waits(f.Key, func() {
 		tree.State = checkpoints.WorktreeRemoved
@@ -50,7 +52,7 @@ func (e *simEngine) tidy(_ context.Context, s supervisor.State, f supervisor.Eff
 	return supervisor.Tidied{Agent: f.Agent, Worktree: tree}
 }
 
-func (e *simEngine) merge(_ context.Context, _ supervisor.State, f supervisor.Effect) (b supervisor.Merged) {
+func (e *simEngine) merge(_ context.Context, _ supervisor.State, f effect.Effect) (b supervisor.Merged) {
 	e.waits(f.Key, func() {
 		if e.w.one(8) {
 			b = supervisor.Merged{Problem: "no space left on device", Again: true}

@@ -8,6 +8,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -158,7 +160,7 @@ func wordOf(q *supervisor.Question) string {
 
 // replied is a reply to a call: each permission that was given lets one call through.
 func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
-	if c.name == supervisor.AskUserQuestion || c.served || !bytes.Contains(reply, []byte(`"behavior":"allow"`)) {
+	if c.name == ask.AskUserQuestion || c.served || !bytes.Contains(reply, []byte(`"behavior":"allow"`)) {
 		return
 	}
 	path, given, through := wordIn(string(c.input)), 0, 1
@@ -218,7 +220,7 @@ func (w *simulation) atRest() {
 	for _, q := range open {
 		w.must("a supervisor gives notice of every open question", q.Noticed == state.Run.Epoch, "not of %s", q.ID)
 	}
-	w.must("under --on-question park the supervisor leaves a parked run", holds || state.Config.Policy != supervisor.Park,
+	w.must("under --on-question park the supervisor leaves a parked run", holds || state.Config.Policy != conf.Park,
 		"it stays")
 }
 

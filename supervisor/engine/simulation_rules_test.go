@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -91,7 +92,7 @@ func (w *simulation) isPure(before supervisor.State, e supervisor.Happened) {
 }
 
 // plan returns the plan, which is the same each time, and hangs on the records alone.
-func (e *simEngine) plan(s supervisor.State, undone []string) supervisor.Parts {
+func (e *simEngine) plan(s supervisor.State, undone []string) effect.Parts {
 	defer e.w.enter()()
 	parts := e.w.plan(s, undone)
 	plan := parts.All()
@@ -109,7 +110,7 @@ func (e *simEngine) plan(s supervisor.State, undone []string) supervisor.Parts {
 }
 
 // carried looks whether what is in flight is what is planned: the engine looks only through what may have changed.
-func (e *simEngine) carried(plan supervisor.Parts, leaving bool) {
+func (e *simEngine) carried(plan effect.Parts, leaving bool) {
 	planned, late := map[string]bool{}, ""
 	for _, effect := range plan.All() {
 		planned[effect.Key] = true
@@ -121,7 +122,7 @@ func (e *simEngine) carried(plan supervisor.Parts, leaving bool) {
 	e.w.must("what is planned is begun", late == "", "%s", late)
 	for key, u := range e.real.inflight {
 		e.w.must("the engine knows what is planned no more", u.planned == (planned[key] && u.of != nil), "%s", key)
-		if !u.effect.Do.Wait() && (u.planned || u.effect.Do != supervisor.DoRun) {
+		if !u.effect.Do.Wait() && (u.planned || u.effect.Do != effect.Run) {
 			e.w.must("what somebody waits for is hastened", u.endingSoon || e.real.reasonToEnd(u, leaving) == nil, "%s", key)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // A simLease is who goes on with the run. It is there in some worlds only, so that the seeds of the others stay as they
@@ -96,10 +97,10 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 }
 
 // begins holds an effect that is begun against whose the run is.
-func (e *simEngine) begins(f supervisor.Effect) {
+func (e *simEngine) begins(f effect.Effect) {
 	defer e.w.enter()()
 	w := e.w
-	if w.engine != e || !f.Do.NeedsLease() || f.Do == supervisor.DoSnapshot {
+	if w.engine != e || !f.Do.NeedsLease() || f.Do == effect.Snapshot {
 		return
 	}
 	if how := w.lease.forbids(f); how != "" {
@@ -107,7 +108,7 @@ func (e *simEngine) begins(f supervisor.Effect) {
 	}
 }
 
-func (l *simLease) forbids(f supervisor.Effect) string {
+func (l *simLease) forbids(f effect.Effect) string {
 	switch {
 	case l.over != nil:
 		return f.Key + ", though somebody else resumes the run"

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/listen"
 )
 
 // A talk is a conversation as its transcript keeps it. It outlives its processes, but for what the last of them had
@@ -73,7 +74,7 @@ func (t *talk) ended(toolUse string) bool {
 }
 
 // unheard is the function of the same name over claude.SaidAfter.
-func (t *talk) unheard(prompts []*supervisor.Delivery, h supervisor.SignalReader) (found []signals.Signal,
+func (t *talk) unheard(prompts []*supervisor.Delivery, h listen.SignalReader) (found []signals.Signal,
 	prompt string, whole bool) {
 	for _, d := range prompts {
 		if t.has(d.UUID) {

@@ -16,6 +16,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // How many schedules are played, and which one alone.
@@ -209,7 +210,7 @@ func replay(t *testing.T, text string) {
 // reached counts what the schedules have come to.
 type reached struct {
 	bodies       map[string]int
-	deeds        map[supervisor.EffectKind]int
+	deeds        map[effect.Kind]int
 	edges        map[[2]supervisor.Status]int
 	disturbances map[string]int
 	unwelcome    int
@@ -219,7 +220,7 @@ type reached struct {
 
 func newReached() *reached {
 	return &reached{
-		bodies: map[string]int{}, deeds: map[supervisor.EffectKind]int{}, edges: map[[2]supervisor.Status]int{},
+		bodies: map[string]int{}, deeds: map[effect.Kind]int{}, edges: map[[2]supervisor.Status]int{},
 		disturbances: map[string]int{},
 	}
 }
@@ -290,7 +291,7 @@ func (r *reached) wantsAll(t *testing.T) {
 	if r.batches == 0 {
 		t.Error("no schedule has saved several events together")
 	}
-	for _, kind := range supervisor.EffectKinds {
+	for _, kind := range effect.Kinds {
 		if r.deeds[kind] == 0 {
 			t.Errorf("no schedule has come to the effect %q", kind)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -274,7 +275,7 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 			c := after.Config
 			if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
 				len(before.Agents) >= c.MaxAgents ||
-				c.Delegate.At(a.Depth) != supervisor.AutoDelegations {
+				c.Delegate.At(a.Depth) != conf.AutoDelegations {
 				return fmt.Sprintf("%s, the %dth agent, at depth %d, by a nested run", id, len(after.Agents), a.Depth)
 			}
 		case q.Child != id:
@@ -289,7 +290,7 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 		c := after.Config
 		if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
 			len(before.Agents) >= c.MaxAgents ||
-			c.Delegate.At(a.Depth) != supervisor.AutoDelegations {
+			c.Delegate.At(a.Depth) != conf.AutoDelegations {
 			return fmt.Sprintf("%s, the %dth agent, at depth %d", id, len(after.Agents), a.Depth)
 		}
 		for _, twin := range after.Agents {

@@ -9,28 +9,30 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
 // treeNature is how the agents of this world hang together.
 type treeNature struct {
 	tree     bool // agents delegate, or the task has stated children
-	children []supervisor.Child
+	children []task.Child
 	group    bool // the root is nothing but its children
 }
 
 // grow makes a tree of every second world.
 func (n *nature) grow(w *simulation) {
 	c := &n.config
-	c.Delegate = supervisor.Delegates{supervisor.DenyDelegations}
+	c.Delegate = conf.Delegates{conf.DenyDelegations}
 	if w.one(2) {
 		return
 	}
 	n.tree = true
-	c.Delegate = pick(w, nil, supervisor.Delegates{supervisor.AutoDelegations},
-		supervisor.Delegates{supervisor.AutoDelegations},
-		supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
-		supervisor.Delegates{supervisor.AskDelegations, supervisor.AutoDelegations, supervisor.DenyDelegations})
+	c.Delegate = pick(w, nil, conf.Delegates{conf.AutoDelegations},
+		conf.Delegates{conf.AutoDelegations},
+		conf.Delegates{conf.AutoDelegations, conf.AskDelegations},
+		conf.Delegates{conf.AskDelegations, conf.AutoDelegations, conf.DenyDelegations})
 	c.MaxParallel, c.MaxDepth, c.MaxAgents = pick(w, 0, 1, 1, 2, 3), pick(w, 0, 1, 2, 3), pick(w, 0, 2, 4, 6)
 	c.Worktree = w.one(3)
 	if !w.one(3) {
@@ -38,7 +40,7 @@ func (n *nature) grow(w *simulation) {
 	}
 	n.group = w.one(3)
 	for i := range 1 + w.rng.IntN(4) {
-		child := supervisor.Child{Agent: w.childID(), Work: supervisor.Work{
+		child := task.Child{Agent: w.childID(), Work: task.Work{
 			Task: "Do part " + w.id("T"), Priority: pick(w, priorities...),
 			Said: checkpoints.Delegated{Independence: pick(w, "", checkpoints.Parallel, checkpoints.Blocks,
 				checkpoints.Optional)},
@@ -56,8 +58,8 @@ func (n *nature) grow(w *simulation) {
 }
 
 // task is what the run is begun with.
-func (n *nature) task() supervisor.Task {
-	return supervisor.Task{Run: RunID, Cwd: "/work", Prompt: "Choose a database", Config: n.config,
+func (n *nature) task() task.Task {
+	return task.Task{Run: RunID, Cwd: "/work", Prompt: "Choose a database", Config: n.config,
 		Children: n.children, Group: n.group}
 }
 
@@ -199,10 +201,10 @@ func (w *simulation) revives() bool {
 		w.nature.refuses, w.nature.script = "", max(w.nature.script, 1)
 		if again {
 			w.tell("PERSON tries again what has failed")
-			w.takesOver(ResumeOptions{Policy: supervisor.Ask, Failed: true})
+			w.takesOver(ResumeOptions{Policy: conf.Ask, Failed: true})
 			return true
 		}
-		return w.resume(supervisor.Ask, true)
+		return w.resume(conf.Ask, true)
 	}
 	return false
 }

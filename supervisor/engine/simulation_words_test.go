@@ -8,7 +8,9 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -51,18 +53,18 @@ func failed(s supervisor.State, a *supervisor.Agent) bool {
 }
 
 // seen is what a person is shown of a call.
-func seen(tool string, input json.RawMessage) supervisor.CallView {
+func seen(tool string, input json.RawMessage) ask.CallView {
 	var in struct{ Command string }
 	_ = json.Unmarshal(input, &in)
 	rule, _ := rules.Exactly(tool, in.Command)
-	return supervisor.CallView{Headline: calls.Of(tool).Headline(input), Preview: "command: " + in.Command, Rule: rule}
+	return ask.CallView{Headline: calls.Of(tool).Headline(input), Preview: "command: " + in.Command, Rule: rule}
 }
 
 // granted says what a run that came out of a pack file may do without a person; "" if nothing.
 func granted(s supervisor.State) string {
 	c := s.Config
 	if len(c.Allow) > 0 || c.AllowProject || len(s.Rules()) > 0 ||
-		len(c.Answers) > 0 || c.Delegate.At(1) == supervisor.AutoDelegations ||
+		len(c.Answers) > 0 || c.Delegate.At(1) == conf.AutoDelegations ||
 		strings.Join(c.Exec, "") != "" || len(c.Notify) > 0 {
 		return fmt.Sprintf("%+v %v", c, s.Rules())
 	}

@@ -11,6 +11,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 )
 
 // A simulation is one schedule of a small world: a supervisor and its disk, an agent's processes and conversations,
@@ -64,7 +66,7 @@ type simulation struct {
 // subject is what is tried out: the engine over Step and Plan, or broken ones.
 type subject struct {
 	step  func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan  func(s supervisor.State, undone []string) supervisor.Parts
+	plan  func(s supervisor.State, undone []string) effect.Parts
 	hears func(*simulation, procs.Message) procs.Message // nil: as it is
 	saves func(checkpoints.Change) checkpoints.Change    // nil: as it is
 	blind bool                                           // for answers that lie in the folders
@@ -114,7 +116,7 @@ func newSimulation(p plot, s subject) *simulation {
 	w.disturb = w.rng.IntN(maxDisturbances + 1)
 	w.nature = newNature(w)
 	if w.snapshots() {
-		w.nature.config.Snapshots = &supervisor.SnapshotTo{Dir: "/snapshots", Keep: 3}
+		w.nature.config.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3}
 	}
 	if s.world != nil {
 		s.world(&w.nature)

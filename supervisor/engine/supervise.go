@@ -12,6 +12,11 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 )
 
 // A Supervisor is what runs are supervised with: the machine (package host fills it in), and whom to tell. Its
@@ -27,12 +32,12 @@ type Supervisor struct {
 
 	Program string // its path, absolute: agents may read of their run by it unasked; "": by none
 	// Toolless reports whether the person's own settings deny agents our tools in a run with that folder; nil: never.
-	Toolless   func(cfg supervisor.Config, cwd string) bool
+	Toolless   func(cfg conf.Config, cwd string) bool
 	Where      *claude.Whereabouts // of the environment that its processes get; nil: it is not remembered
 	Log        zerolog.Logger
 	Interrupts <-chan string // each asks to leave, and says who; the first gently, the second at once
 
-	Tell func(supervisor.Notification) // something happened; in order, after it was saved
+	Tell func(notice.Notification) // something happened; in order, after it was saved
 	// the open questions, oldest first, whenever a question changed, with the state that they are in
 	Open func(supervisor.State, []*supervisor.Question)
 
@@ -42,7 +47,7 @@ type Supervisor struct {
 
 	// Announce tells the person's own command (Config.Notify) of a question, or how the run is left. It may block for as
 	// long as its context lasts.
-	Announce func(ctx context.Context, command []string, n supervisor.Notification) error
+	Announce func(ctx context.Context, command []string, n notice.Notification) error
 
 	Lease Lease // nil: nobody else can take the run over
 
@@ -58,7 +63,7 @@ type Supervisor struct {
 
 // Start begins a run and supervises it until it ends, is parked under the policy, or is interrupted. It blocks for as
 // long as that takes: days, if a person lets a question wait.
-func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervisor.OnQuestion) (supervisor.Outcome,
+func (s Supervisor) Start(ctx context.Context, t task.Task, policy conf.OnQuestion) (supervisor.Outcome,
 	error) {
 	id := t.Run
 	if id == "" {
@@ -73,7 +78,7 @@ func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervi
 	created := supervisor.Created{
 		Run: id, Name: t.Name, Cwd: t.Cwd, Agent: s.IDs.Agent(), Task: t.Brief.Compose(t.Prompt),
 		SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Config: t.Config,
-		Children: supervisor.Identified(t.Children, s.IDs.Agent), Group: t.Group, From: t.From,
+		Children: task.Identified(t.Children, s.IDs.Agent), Group: t.Group, From: t.From,
 		Estimated: t.Estimated,
 	}
 	if e.Lease == nil {
@@ -87,15 +92,15 @@ func (s Supervisor) Start(ctx context.Context, t supervisor.Task, policy supervi
 
 // ResumeOptions says how a run is taken over.
 type ResumeOptions struct {
-	Policy supervisor.OnQuestion
-	Revive bool             // agents that failed or were stopped go on, too
-	Failed bool             // those that failed, or reported so, are tried again; of the run, nothing else that has ended
-	Claude string           // another claude than the run was started with; "": the same
-	Exec   []string         // another command, for a run that runs one in claude's place; nil: the same
-	Cwd    string           // where the run's folder is from now on, absolute; "": where it was
-	Given  supervisor.Given // what the person grants the run from now on, and bounds it by
+	Policy conf.OnQuestion
+	Revive bool       // agents that failed or were stopped go on, too
+	Failed bool       // those that failed, or reported so, are tried again; of the run, nothing else that has ended
+	Claude string     // another claude than the run was started with; "": the same
+	Exec   []string   // another command, for a run that runs one in claude's place; nil: the same
+	Cwd    string     // where the run's folder is from now on, absolute; "": where it was
+	Given  conf.Given // what the person grants the run from now on, and bounds it by
 
-	Snapshots *supervisor.SnapshotTo // where its snapshots are put from now on; nil: as before
+	Snapshots *conf.SnapshotTo // where its snapshots are put from now on; nil: as before
 }
 
 // Resume takes over a run that nobody supervises and goes on with it. ErrOwned is the error where another process
@@ -128,23 +133,23 @@ func (s Supervisor) Resume(ctx context.Context, run string, how ResumeOptions) (
 	})
 }
 
-func (s Supervisor) isToolless(cfg supervisor.Config, cwd string) bool {
+func (s Supervisor) isToolless(cfg conf.Config, cwd string) bool {
 	return s.Toolless != nil && s.Toolless(cfg, cwd)
 }
 
 // The hooks of tests. Those that are nil change nothing.
 type hooks struct {
 	// what is done in an effect's place
-	instead func(supervisor.Effect, func(context.Context) result) func(context.Context) result
+	instead func(effect.Effect, func(context.Context) result) func(context.Context) result
 	// before the loop takes what became of it
 	comes func(key string)
 	// before the loop hears what the lease says
 	looked func()
 	began  func(*engine)
 	step   func(supervisor.State, supervisor.Happened) (supervisor.State, error)
-	plan   func(s supervisor.State, undone []string) supervisor.Parts
+	plan   func(s supervisor.State, undone []string) effect.Parts
 	// after a plan was carried out
-	carried func(plan supervisor.Parts, leaving bool)
+	carried func(plan effect.Parts, leaving bool)
 }
 
 func (s Supervisor) engine(run string) *engine {
@@ -216,7 +221,7 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 		Code: supervisor.ExitCodeOf(e.state)}
 	switch {
 	case errors.Is(err, errAbandoned):
-		out.Code = supervisor.ExitInterrupted
+		out.Code = exit.Interrupted
 	case err != nil:
 		return out, err
 	}

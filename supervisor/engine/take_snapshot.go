@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 )
 
 // maxHeldBack is how long a snapshot may hold back what is said to agents: a disk may not answer. What it has of the
@@ -21,8 +22,8 @@ const maxSnapshotDelay = time.Minute
 // putOff reports whether a snapshot is not begun yet. A supervisor that leaves has nobody to hold back, and does not
 // put it off: its end is bounded as that of every effect. One that has failed is begun again with a tick of the loop; a
 // clock that was set back puts it off no longer.
-func (e *engine) putOff(f supervisor.Effect) bool {
-	if f.Do != supervisor.DoSnapshot {
+func (e *engine) putOff(f effect.Effect) bool {
+	if f.Do != effect.Snapshot {
 		return false
 	}
 	wait := f.Until.Sub(e.Now())
@@ -36,7 +37,7 @@ type capturing struct {
 }
 
 // snapshot takes a snapshot. Until it has captured what may change, nothing is said to agents and no turn is begun.
-func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
+func (e *engine) snapshot(f effect.Effect) func(context.Context) result {
 	s, seq := e.state, e.seq
 	captured := make(chan struct{})
 	e.capturing = capturing{key: f.Key, done: captured}
@@ -73,7 +74,7 @@ func (e *engine) snapshot(f supervisor.Effect) func(context.Context) result {
 	}
 }
 
-func (e *engine) snapshotGivenUp(_ supervisor.Effect, why string) supervisor.Event {
+func (e *engine) snapshotGivenUp(_ effect.Effect, why string) supervisor.Event {
 	b := supervisor.Snapshotted{Asked: e.state.SnapshotsAsked(), Problem: why, At: e.Now()}
 	if e.state.SnapshotTaken() {
 		b.Quiet = e.state.Run.Snapshots.Quiet
@@ -83,19 +84,19 @@ func (e *engine) snapshotGivenUp(_ supervisor.Effect, why string) supervisor.Eve
 
 // heldBack reports whether an effect has to wait until the snapshot in flight has captured the run. One that was given
 // up is in flight no more: what it still reads counts for nothing.
-func (e *engine) heldBack(do supervisor.EffectKind) bool {
+func (e *engine) heldBack(do effect.Kind) bool {
 	return e.inflight[e.capturing.key] != nil && do.NeedsLease()
 }
 
 // leased does an effect only if the run is still this supervisor's. A launch of a supervisor that leaves never ran.
-func (e *engine) leased(f supervisor.Effect, act func(context.Context) result) func(context.Context) result {
+func (e *engine) leased(f effect.Effect, act func(context.Context) result) func(context.Context) result {
 	leaves := e.state.Run.Leaving == supervisor.LeavingInterrupted
 	return func(ctx context.Context) result {
 		err := e.Lease.Check(ctx)
 		switch {
 		case err == nil:
 			return act(ctx)
-		case f.Do == supervisor.DoLaunch && leaves:
+		case f.Do == effect.Launch && leaves:
 			return result{event: supervisor.Ended{Agent: f.Agent, Launch: f.Launch, Outcome: "never ran: " + err.Error()}}
 		}
 		e.recheckLease()

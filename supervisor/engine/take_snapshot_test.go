@@ -7,6 +7,8 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/notice"
 )
 
 // The first snapshot is put off until the agents' files were read beforehand, and the run goes on meanwhile: its answer
@@ -30,13 +32,13 @@ func TestTheFirstSnapshotWaitsForTheFilesAndTheRunDoesNot(t *testing.T) {
 		return supervisor.Snapshotted{At: checkpoints.Now()}
 	}
 	tell := d.Tell
-	d.Tell = func(n supervisor.Notification) {
-		if n.Type == supervisor.Reported {
+	d.Tell = func(n notice.Notification) {
+		if n.Type == notice.Reported {
 			close(snapshotReady)
 		}
 		tell(n)
 	}
-	out := d.plays("ask", func(c *supervisor.Config) { c.Snapshots = &supervisor.SnapshotTo{Dir: "/a", Keep: 1} })
+	out := d.plays("ask", func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/a", Keep: 1} })
 	if taken == 0 || early > 0 {
 		t.Errorf("%d snapshots, %d of them before the files were read", taken, early)
 	}
@@ -57,7 +59,7 @@ func TestASnapshotIsTakenAtTheEndThoughTheFilesWereNotRead(t *testing.T) {
 		}
 		return supervisor.Snapshotted{At: checkpoints.Now()}
 	}
-	d.plays("ask", func(c *supervisor.Config) { c.Snapshots = &supervisor.SnapshotTo{Dir: "/a", Keep: 1} })
+	d.plays("ask", func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/a", Keep: 1} })
 	if taken != 1 {
 		t.Errorf("%d snapshots", taken)
 	}

@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 )
 
 // This file is what stands in question and answer files, and who names them.
@@ -16,7 +17,7 @@ func answeredOf(q *supervisor.Question, answer string) Answered {
 	if q.AnsweredAt != nil {
 		a.At = *q.AnsweredAt
 	}
-	if said, err := time.Parse(time.RFC3339, supervisor.SignalOf(q).Field("asked_at")); err == nil && said.Before(a.At) {
+	if said, err := time.Parse(time.RFC3339, ask.SignalOf(q).Field("asked_at")); err == nil && said.Before(a.At) {
 		a.Since = said
 	}
 	return a

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -149,7 +150,7 @@ func runsOwn(known []supervisor.Question, file string) (*supervisor.Question, bo
 // question makes a question of a file that no run knows. Its answer is one line: where the file asks several things
 // they are asked as one, for the document has no form for several answers.
 func question(f QuestionFile) *supervisor.Question {
-	q := supervisor.NewQuestion(questions.AskFile, inFile(f))
+	q := ask.Question(questions.AskFile, inFile(f))
 	q.ID, q.Agent, q.AskedAt = f.ID, f.AskedBy, f.AskedAt
 	return q
 }

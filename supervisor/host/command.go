@@ -9,6 +9,8 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/command"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/text"
 )
 
@@ -20,7 +22,7 @@ const maxCommandOutput = 8 << 10
 
 // runCommand runs the command that a person let run for an agent, in the agent's folder and as the person. It lives no
 // longer than this supervisor: what an earlier one has left of it is ended, and the agent told so.
-func (m Machine) runCommand(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.RanCommand {
+func (m Machine) runCommand(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.RanCommand {
 	q := s.Questions[f.Question]
 	marker := procs.Marker{Run: s.Run.ID, Agent: q.Agent, Launch: 0}
 	ran := checkpoints.Ran{Epoch: q.Ran.Epoch, Done: true}
@@ -52,7 +54,7 @@ func (m Machine) runCommand(ctx context.Context, s supervisor.State, f superviso
 	var exit procs.Exit
 	select {
 	case exit = <-exited:
-		ran.Exit = supervisor.ExitInWords(&exit)
+		ran.Exit = listen.ExitInWords(&exit)
 		if left := process.End(context.WithoutCancel(ctx), procs.Finish); len(left) > 0 {
 			ran.Exit += fmt.Sprintf("; what it left running was ended (%s, %s)",
 				text.Plural(len(left), "process", "processes"), text.PlainLine(left[0].Cmdline))

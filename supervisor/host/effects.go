@@ -8,14 +8,16 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/worktree"
 )
 
 // check looks for the deliverables of a report.
-func (m Machine) check(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Checked {
+func (m Machine) check(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Checked {
 	search := searchOf(s, f.Agent)
 	var due []string
-	for _, d := range supervisor.Due(s.Agents[f.Agent], f.Part) {
+	for _, d := range task.Due(s.Agents[f.Agent], f.Part) {
 		if d.Or != "" {
 			if there, _ := search.OnDisk(ctx, d.Or); there {
 				continue
@@ -32,7 +34,7 @@ func searchOf(s supervisor.State, agent string) *worktree.FileSearch {
 }
 
 // confirm looks whether a delivery had reached the conversation before its launch ended.
-func (m Machine) confirm(_ context.Context, s supervisor.State, f supervisor.Effect) supervisor.Confirmed {
+func (m Machine) confirm(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Confirmed {
 	d, found, hook := s.Deliveries[f.Delivery], false, (*procs.HookDecision)(nil)
 	path, err := m.transcript(s, s.Agents[f.Agent], s.Launch(f.Agent))
 	switch {

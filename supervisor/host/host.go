@@ -16,6 +16,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"
@@ -123,7 +124,7 @@ func (m Machine) Rest() {
 }
 
 // Look returns what a person is shown of a call.
-func (m Machine) Look(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView {
+func (m Machine) Look(tool string, input json.RawMessage, site ask.CallSite) ask.CallView {
 	return m.Guarded.Look(permission.LookAt(tool, input, site), tool, input, site)
 }
 

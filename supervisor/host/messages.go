@@ -5,12 +5,13 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/listen"
 )
 
 // unread reads in a transcript what the agent and its subagents said since the last prompt that has reached it, when
 // its supervisor died: some of it nobody has read, or read and not saved. What is known comes again and changes
 // nothing. whole tells that the turn had come to its end: the last that the agent itself said is a text with a signal.
-func unread(transcript string, prompts []*supervisor.Delivery, c *supervisor.Listener) (found []signals.Signal,
+func unread(transcript string, prompts []*supervisor.Delivery, c *listen.Listener) (found []signals.Signal,
 	after string, whole bool, err error) {
 	prompt, reached := "", false
 	for i := len(prompts) - 1; i >= 0 && !reached; i-- {

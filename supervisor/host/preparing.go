@@ -8,19 +8,21 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/worktree"
 )
 
 // prepare looks for what a blocker's agent has left, and stores the answers where its own script looks for them.
-func (m Machine) prepare(ctx context.Context, s supervisor.State, f supervisor.Effect,
+func (m Machine) prepare(ctx context.Context, s supervisor.State, f effect.Effect,
 	b supervisor.Prepared) supervisor.Prepared {
 	group := s.Group(f.Question)
 	first := group[0]
-	files, sig := searchOf(s, first.Agent), supervisor.SignalOf(first)
+	files, sig := searchOf(s, first.Agent), ask.SignalOf(first)
 	if questions.KindOf(first.Kind).Readies() {
-		b.Gone = files.Missing(ctx, supervisor.SnapshotPaths(sig))
+		b.Gone = files.Missing(ctx, ask.SnapshotPaths(sig))
 	}
 	if first.Kept != nil && first.Kept.Copy != "" {
 		copied, err := m.Dirs.RunFile(s.Run.ID, first.Kept.Copy), error(nil)

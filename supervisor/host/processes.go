@@ -15,6 +15,7 @@ import (
 	"claude-supervise/procs/command"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/findings"
 	"claude-supervise/supervisor/permission"
@@ -173,12 +174,12 @@ func (m Machine) inProject(spec *procs.Spec, s supervisor.State, agent string) (
 }
 
 // toolless reports whether the person's own settings deny agents the tools by which they ask and report.
-func (m Machine) toolless(cfg supervisor.Config, cwd string) bool {
+func (m Machine) toolless(cfg conf.Config, cwd string) bool {
 	return cfg.Demo == "" && permission.PersonSettings(m.Claude, slices.Concat(cfg.Flags, denied(cfg)), cwd).Toolless()
 }
 
 // denied are the flags for the rules of what never runs.
-func denied(cfg supervisor.Config) (flags []string) {
+func denied(cfg conf.Config) (flags []string) {
 	for _, rule := range cfg.Deny {
 		flags = append(flags, "--disallowedTools="+rule)
 	}

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 func TestACommandIsStartedWithoutTheSettingsOfClaudeInItsFolder(t *testing.T) {
@@ -21,7 +22,7 @@ func TestACommandIsStartedWithoutTheSettingsOfClaudeInItsFolder(t *testing.T) {
 	}
 	m := Machine{Dirs: checkpoints.Dirs{State: t.TempDir()}, Claude: t.TempDir()}
 	s := supervisor.State{Run: &supervisor.Run{ID: "r-00000001", Cwd: folder},
-		Config: supervisor.Config{Exec: []string{"/bin/agent"}}}
+		Config: conf.Config{Exec: []string{"/bin/agent"}}}
 	spec := procs.Spec{Dir: folder}
 	untaken, err := m.inProject(&spec, s, "a-000001")
 	if err != nil || untaken != "" || len(spec.Flags)+len(spec.Extra) > 0 {

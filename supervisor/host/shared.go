@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/findings"
 )
 
@@ -21,7 +22,7 @@ func (m Machine) makeShared(run string) {
 
 // merge merges the findings of a run that has ended: those in the folder that its agents share, and those that they
 // have left in the project's.
-func (m Machine) merge(_ context.Context, s supervisor.State, _ supervisor.Effect) supervisor.Merged {
+func (m Machine) merge(_ context.Context, s supervisor.State, _ effect.Effect) supervisor.Merged {
 	known := map[string]bool{}
 	for id := range s.Agents {
 		known[id] = true

@@ -21,7 +21,9 @@ import (
 	"claude-supervise/procs/stream"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -58,8 +60,8 @@ const (
 )
 
 // survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
-func (m Machine) survey(ctx context.Context, s supervisor.State, f supervisor.Effect,
-	c *supervisor.Listener) (b supervisor.Surveyed, found []signals.Signal) {
+func (m Machine) survey(ctx context.Context, s supervisor.State, f effect.Effect,
+	c *listen.Listener) (b supervisor.Surveyed, found []signals.Signal) {
 	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
 	cwd := s.Folder(a.ID)
 	questions := s.FindQuestionsOf(a.ID, func(*supervisor.Question) bool { return true })

@@ -8,16 +8,18 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/worktree"
 )
 
 // place makes the folder ready in which an agent is about to work, and looks there for what the context of its task
 // names.
-func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Placed {
+func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Placed {
 	a := s.Agents[f.Agent]
 	b, from, named := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID),
-		supervisor.ContextFiles(a.Delegated.Context)
+		task.ContextFiles(a.Delegated.Context)
 	var p worktree.Spec
 	if a.Worktree != nil {
 		from = a.Worktree.From
@@ -65,7 +67,7 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f supervisor.Eff
 
 // tidy looks through the worktree of an agent that is about to end. One in which nothing was left is removed with its
 // branch.
-func (m Machine) tidy(ctx context.Context, s supervisor.State, f supervisor.Effect) supervisor.Tidied {
+func (m Machine) tidy(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Tidied {
 	a := s.Agents[f.Agent]
 	end := worktree.WorktreeEnd{
 		Worktree: *a.Worktree, Cwd: s.Folder(a.ID), Keep: s.Config.KeepProcesses || s.Inhabited(a),

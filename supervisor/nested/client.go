@@ -14,7 +14,11 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -74,7 +78,7 @@ func Within(c supervisor.Caller, path string) (place string, ok bool) {
 
 // A NestedTask is what a run inside an agent asks for. Of the Task its Config does not count: that of the run does.
 type NestedTask struct {
-	supervisor.Task
+	task.Task
 	Model    string // "": that of the run
 	MaxTurns int    // 0: no limit
 }
@@ -106,7 +110,7 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 	if err != nil {
 		return nil, err
 	}
-	w := supervisor.Work{
+	w := task.Work{
 		Task: t.Brief.Compose(t.Prompt), SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables,
 		Cwd: t.Cwd,
 		Said: checkpoints.Delegated{
@@ -114,10 +118,10 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 			Reason: "the agent has started it as a run of its own, and waits for it or continues",
 		},
 	}.Usual()
-	nest := supervisor.Nesting{Agent: checkpoints.NewAgentID(), Launch: caller.Launch, Waits: waits, Work: w}
-	if len(w.Task) > supervisor.MaxNestedTask || len(text.JSON(nest)) > supervisor.MaxNesting {
+	nest := ask.Nesting{Agent: checkpoints.NewAgentID(), Launch: caller.Launch, Waits: waits, Work: w}
+	if len(w.Task) > ask.MaxNestedTask || len(text.JSON(nest)) > ask.MaxNesting {
 		return nil, notNested("the task is longer than %d KiB: put the material into files and name them",
-			supervisor.MaxNestedTask>>10)
+			ask.MaxNestedTask>>10)
 	}
 	n := &NestedRun{client: c, NestedRequest: supervisor.NestedRequest{
 		Run: caller.Run, Agent: nest.Agent, Caller: caller, Fingerprint: nest.Fingerprint(), Work: w,
@@ -128,7 +132,7 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 		return nil, notNested("%s", why)
 	}
 	note, err := c.Leave(ctx, supervisor.InboxEntry{
-		Run: caller.Run, Kind: supervisor.EntryNested, Agent: caller.Agent, By: "agent " + caller.Agent,
+		Run: caller.Run, Kind: ask.EntryNested, Agent: caller.Agent, By: "agent " + caller.Agent,
 		At: time.Now().UTC(), Doc: text.JSON(nest),
 	})
 	if errors.Is(err, supervisor.ErrEnded) {
@@ -153,7 +157,7 @@ var errNestedOver = errors.New("over")
 // Watch follows a nested run until its agent has ended, it was refused, nobody supervises the run any more, or ctx
 // ends, whose cause is then the error. Meanwhile tell is given, from several goroutines, what happens to the agent and
 // below it, and what it says.
-func (n *NestedRun) Watch(ctx context.Context, tell func(supervisor.Notification)) (NestedEnd, error) {
+func (n *NestedRun) Watch(ctx context.Context, tell func(notice.Notification)) (NestedEnd, error) {
 	return n.watch(ctx, tell, func(e NestedEnd) bool {
 		return e.Refused != "" || e.Agent != nil && e.Agent.Status.Ended()
 	})
@@ -164,7 +168,7 @@ func (n *NestedRun) Taken(ctx context.Context) (NestedEnd, error) {
 	return n.watch(ctx, nil, func(e NestedEnd) bool { return e.Refused != "" || e.Agent != nil || e.Question != nil })
 }
 
-func (n *NestedRun) watch(ctx context.Context, tell func(supervisor.Notification),
+func (n *NestedRun) watch(ctx context.Context, tell func(notice.Notification),
 	enough func(NestedEnd) bool) (NestedEnd, error) {
 	reader := n.client.Reader()
 	var end NestedEnd
@@ -179,7 +183,7 @@ func (n *NestedRun) watch(ctx context.Context, tell func(supervisor.Notification
 				if !listening {
 					listening = true
 					log := view.Log{Run: n.Run, Agent: end.Agent.ID, Reader: reader}
-					group.Go(func() error { return listen(ctx, log, over, tell) })
+					group.Go(func() error { return follow(ctx, log, over, tell) })
 				}
 				n.pass(s, tell)
 			} else if tell != nil && end.Question != nil {
@@ -203,7 +207,7 @@ func (n *NestedRun) watch(ctx context.Context, tell func(supervisor.Notification
 }
 
 // pass hands on what happens to the agent, to those below it, and to the question whether it may be started.
-func (n *NestedRun) pass(s view.Snapshot, tell func(supervisor.Notification)) {
+func (n *NestedRun) pass(s view.Snapshot, tell func(notice.Notification)) {
 	for _, news := range s.News {
 		a := s.State.Agents[news.Agent]
 		ours := a != nil && (a.ID == n.Agent || s.State.Below(a, n.Agent)) || news.Question != nil &&
@@ -215,8 +219,8 @@ func (n *NestedRun) pass(s view.Snapshot, tell func(supervisor.Notification)) {
 }
 
 // listen hands on what the agent says and does, until over is closed.
-func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(supervisor.Notification)) error {
-	reader := supervisor.NewSignalReader(l.Agent, nil, nil)
+func follow(ctx context.Context, l view.Log, over <-chan struct{}, tell func(notice.Notification)) error {
+	reader := listen.NewSignalReader(l.Agent, nil, nil)
 	return l.Until(ctx, over, func(line []byte) error {
 		for _, said := range loggedNotices(line, reader) {
 			said.Run, said.Agent = l.Run, l.Agent
@@ -227,22 +231,22 @@ func listen(ctx context.Context, l view.Log, over <-chan struct{}, tell func(sup
 }
 
 // loggedNotices says as notices what a line of a log holds.
-func loggedNotices(line []byte, reader supervisor.SignalReader) []supervisor.Notification {
+func loggedNotices(line []byte, reader listen.SignalReader) []notice.Notification {
 	var e stream.Entry
 	if !stream.Decode(line, &e) {
 		return nil // a line that is no protocol, or was cut by a crash
 	}
-	var said []supervisor.Notification
+	var said []notice.Notification
 	for _, m := range view.MessagesIn(e.Line) {
 		found := reader.Read(m)
 		switch m := m.(type) {
 		case procs.Raw, procs.Text:
-			text := supervisor.Said(m)
-			said = append(said, supervisor.Notification{Time: e.Time, Type: supervisor.TextSaid, Text: text,
+			text := listen.Said(m)
+			said = append(said, notice.Notification{Time: e.Time, Type: notice.TextSaid, Text: text,
 				Prose: reader.Prose(m, found)})
 		case procs.ToolUse:
 			said = append(said,
-				supervisor.Notification{Time: e.Time, Type: supervisor.Progress, Text: supervisor.Doing(m)})
+				notice.Notification{Time: e.Time, Type: notice.Progress, Text: listen.Doing(m)})
 		}
 	}
 	return said

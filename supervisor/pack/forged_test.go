@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/gittest"
 )
 
@@ -19,7 +19,7 @@ func forged(t testing.TB, change func([]forgedEntry) []forgedEntry) []byte {
 	p := newPC(t)
 	folder := t.TempDir()
 	gittest.Put(t, filepath.Join(folder, "file"), "text\n")
-	p.waiting(folder, supervisor.Config{})
+	p.waiting(folder, conf.Config{})
 	z, err := gzip.NewReader(bytes.NewReader(p.mustPack()))
 	if err != nil {
 		t.Fatal(err)

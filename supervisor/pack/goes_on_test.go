@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/gittest"
 )
 
@@ -94,7 +95,7 @@ func TestAConversationThatWasDroppedIsNotInTheWayOfTheRunThatComesBack(t *testin
 	t.Setenv("HOME", here.home)
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	folder := t.TempDir()
-	session := here.waiting(folder, supervisor.Config{})
+	session := here.waiting(folder, conf.Config{})
 	other := filepath.Join(here.home, ".claude", "projects", "other", "notes.txt")
 	gittest.Put(t, other, "of somebody else\n")
 	file := here.mustPack()

@@ -8,6 +8,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -25,11 +27,11 @@ func granted(s supervisor.State) string {
 		return fmt.Sprintf("the answers %v", cfg.Answers)
 	case len(cfg.Exec) > 0 && !slices.Equal(cfg.Exec, []string{""}), DemoIsFile(cfg.Demo), cfg.KeepProcesses:
 		return fmt.Sprintf("the programs %q %q", cfg.Exec, cfg.Demo)
-	case slices.Contains(cfg.Delegate, supervisor.AutoDelegations), cfg.Delegate.At(1) == supervisor.AutoDelegations:
+	case slices.Contains(cfg.Delegate, conf.AutoDelegations), cfg.Delegate.At(1) == conf.AutoDelegations:
 		return "delegations"
-	case cfg.MaxAgents <= 0 || cfg.MaxAgents > supervisor.DefaultMaxAgents, cfg.MaxDepth <= 0 ||
-		cfg.MaxDepth > supervisor.DefaultMaxDepth,
-		cfg.MaxParallel <= 0 || cfg.MaxParallel > supervisor.DefaultMaxParallel, cfg.Retries < 0 ||
+	case cfg.MaxAgents <= 0 || cfg.MaxAgents > conf.DefaultMaxAgents, cfg.MaxDepth <= 0 ||
+		cfg.MaxDepth > conf.DefaultMaxDepth,
+		cfg.MaxParallel <= 0 || cfg.MaxParallel > conf.DefaultMaxParallel, cfg.Retries < 0 ||
 			cfg.Retries > DefaultRetries:
 		return fmt.Sprintf("the limits %+v", cfg)
 	}
@@ -57,15 +59,15 @@ func granted(s supervisor.State) string {
 // grantedNext tells what the next supervisor would do at once that a person has to let happen.
 func grantedNext(s supervisor.State) string {
 	next, err := supervisor.Step(s,
-		supervisor.Happened{At: time.Unix(0, 0), Event: supervisor.Opened{Policy: supervisor.Park}})
+		supervisor.Happened{At: time.Unix(0, 0), Event: supervisor.Opened{Policy: conf.Park}})
 	if err != nil {
 		return err.Error()
 	}
-	for _, effect := range supervisor.Plan(next) {
-		if effect.Do == supervisor.DoRun || effect.Do == supervisor.DoDrop || effect.Do == supervisor.DoReclaim {
-			return fmt.Sprintf("the effect %+v", effect)
+	for _, e := range supervisor.Plan(next) {
+		if e.Do == effect.Run || e.Do == effect.Drop || e.Do == effect.Reclaim {
+			return fmt.Sprintf("the effect %+v", e)
 		}
-		if v := next.Deliveries[effect.Delivery]; effect.Do == supervisor.DoDeliver && v.Tool != nil {
+		if v := next.Deliveries[e.Delivery]; e.Do == effect.Deliver && v.Tool != nil {
 			return fmt.Sprintf("the reply %s to a call", v.Reply)
 		}
 	}

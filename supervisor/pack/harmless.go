@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"claude-supervise/procs/claude"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -27,7 +27,7 @@ const DefaultRetries = 3
 // Harmless returns what can be taken of a configuration that comes from a file: it names no program, lets nothing run
 // unasked, answers for nobody, and bounds the run no less than the defaults do, nor less than here where the run was
 // started here. Of a file that is vouched for, what the person has granted stays: rules, answers in advance, retries.
-func Harmless(cfg supervisor.Config, here *supervisor.Config, vouched bool) (supervisor.Config, []Withheld) {
+func Harmless(cfg conf.Config, here *conf.Config, vouched bool) (conf.Config, []Withheld) {
 	var w withholding
 	w.programs(&cfg, here)
 	w.flags(&cfg)
@@ -39,38 +39,38 @@ func Harmless(cfg supervisor.Config, here *supervisor.Config, vouched bool) (sup
 	}
 	cfg.Retries = max(cfg.Retries, 0)
 	if here != nil {
-		cfg.MaxParallel = supervisor.LowerBound(cfg.MaxParallel, here.MaxParallel)
-		cfg.MaxDepth = supervisor.LowerBound(cfg.MaxDepth, here.MaxDepth)
-		cfg.MaxAgents = supervisor.LowerBound(cfg.MaxAgents, here.MaxAgents)
-		cfg.Budget = supervisor.Lower(cfg.Budget, here.Budget)
+		cfg.MaxParallel = conf.LowerBound(cfg.MaxParallel, here.MaxParallel)
+		cfg.MaxDepth = conf.LowerBound(cfg.MaxDepth, here.MaxDepth)
+		cfg.MaxAgents = conf.LowerBound(cfg.MaxAgents, here.MaxAgents)
+		cfg.Budget = conf.Lower(cfg.Budget, here.Budget)
 	}
 	sane(&cfg)
 	return cfg, w
 }
 
 // sane puts the default in the place of what is no value.
-func sane(cfg *supervisor.Config) {
+func sane(cfg *conf.Config) {
 	switch cfg.OnQuestion {
-	case supervisor.Ask, supervisor.Park, supervisor.Fail:
+	case conf.Ask, conf.Park, conf.Fail:
 	default:
 		cfg.OnQuestion = ""
 	}
 	switch cfg.OnSilence {
-	case supervisor.TellSilence, supervisor.RetrySilence, supervisor.FailSilence:
+	case conf.TellSilence, conf.RetrySilence, conf.FailSilence:
 	default:
-		cfg.OnSilence = supervisor.TellSilence
+		cfg.OnSilence = conf.TellSilence
 	}
-	if cfg.Permissions != supervisor.DenyPermissions {
-		cfg.Permissions = supervisor.AskPermissions
+	if cfg.Permissions != conf.DenyPermissions {
+		cfg.Permissions = conf.AskPermissions
 	}
-	if cfg.Relaunch != supervisor.Fresh {
-		cfg.Relaunch = supervisor.Resume
+	if cfg.Relaunch != conf.Fresh {
+		cfg.Relaunch = conf.Resume
 	}
-	if cfg.Hold < 0 && cfg.Hold != supervisor.Forever {
-		cfg.Hold = supervisor.DefaultHold
+	if cfg.Hold < 0 && cfg.Hold != conf.Forever {
+		cfg.Hold = conf.DefaultHold
 	}
 	if cfg.SilentAfter < 0 {
-		cfg.SilentAfter = supervisor.DefaultSilentAfter
+		cfg.SilentAfter = conf.DefaultSilentAfter
 	}
 }
 
@@ -81,8 +81,8 @@ func (w *withholding) add(again, format string, args ...any) {
 }
 
 // programs takes out what names programs, files and the span of another machine.
-func (w *withholding) programs(cfg, here *supervisor.Config) {
-	program, notify, parent, snapshots := "", []string(nil), "", (*supervisor.SnapshotTo)(nil)
+func (w *withholding) programs(cfg, here *conf.Config) {
+	program, notify, parent, snapshots := "", []string(nil), "", (*conf.SnapshotTo)(nil)
 	var where *claude.Whereabouts
 	if here != nil {
 		where = here.Where
@@ -112,7 +112,7 @@ func (w *withholding) programs(cfg, here *supervisor.Config) {
 }
 
 // flags takes out the flags of claude that let something run unasked.
-func (w *withholding) flags(cfg *supervisor.Config) {
+func (w *withholding) flags(cfg *conf.Config) {
 	var dropped []string
 	if cfg.Flags, dropped = claude.HarmlessFlags(cfg.Flags); len(dropped) > 0 {
 		w.add("-- "+ShellLine(dropped), "flags of claude: %s", strings.Join(dropped, " "))
@@ -120,7 +120,7 @@ func (w *withholding) flags(cfg *supervisor.Config) {
 }
 
 // rules takes out the rules of what runs unasked, and what is no rule.
-func (w *withholding) rules(cfg *supervisor.Config, vouched bool) {
+func (w *withholding) rules(cfg *conf.Config, vouched bool) {
 	var allow []string
 	for _, rule := range cfg.Allow {
 		_, err := rules.Parse(rule)
@@ -152,7 +152,7 @@ func (w *withholding) rules(cfg *supervisor.Config, vouched bool) {
 }
 
 // answers takes out what answers for the person.
-func (w *withholding) answers(cfg *supervisor.Config) {
+func (w *withholding) answers(cfg *conf.Config) {
 	for _, p := range cfg.Answers {
 		w.add("--answer "+ShellLine([]string{p.Key + "=" + p.Value}), "the answer given in advance to %q: %s", p.Key, p.Value)
 	}
@@ -160,7 +160,7 @@ func (w *withholding) answers(cfg *supervisor.Config) {
 }
 
 // retries takes out that more is tried again than by default.
-func (w *withholding) retries(cfg *supervisor.Config) {
+func (w *withholding) retries(cfg *conf.Config) {
 	if cfg.Retries > DefaultRetries {
 		w.add(fmt.Sprint("--retries ", cfg.Retries), "--retries %d; here %d", cfg.Retries, DefaultRetries)
 	}
@@ -168,15 +168,15 @@ func (w *withholding) retries(cfg *supervisor.Config) {
 }
 
 // limits narrows what the run may use and start to what it may by default.
-func (w *withholding) limits(cfg *supervisor.Config) {
+func (w *withholding) limits(cfg *conf.Config) {
 	for _, l := range []struct {
 		flag   string
 		of     *int
 		normal int
 	}{
-		{"--max-parallel", &cfg.MaxParallel, supervisor.DefaultMaxParallel},
-		{"--max-depth", &cfg.MaxDepth, supervisor.DefaultMaxDepth},
-		{"--max-agents", &cfg.MaxAgents, supervisor.DefaultMaxAgents},
+		{"--max-parallel", &cfg.MaxParallel, conf.DefaultMaxParallel},
+		{"--max-depth", &cfg.MaxDepth, conf.DefaultMaxDepth},
+		{"--max-agents", &cfg.MaxAgents, conf.DefaultMaxAgents},
 	} {
 		if *l.of > 0 && *l.of <= l.normal {
 			continue
@@ -190,19 +190,19 @@ func (w *withholding) limits(cfg *supervisor.Config) {
 	}
 	b := &cfg.Budget
 	b.CostUSD, b.Tokens, b.Time, b.Turns = max(b.CostUSD, 0), max(b.Tokens, 0), max(b.Time, 0), max(b.Turns, 0)
-	var known supervisor.Delegates
+	var known conf.Delegates
 	var words []string
 	for _, policy := range cfg.Delegate {
 		words = append(words, string(policy))
-		if policy != supervisor.AutoDelegations && policy != supervisor.DenyDelegations {
-			policy = supervisor.AskDelegations
+		if policy != conf.AutoDelegations && policy != conf.DenyDelegations {
+			policy = conf.AskDelegations
 		}
 		known = append(known, policy)
 	}
-	if slices.Contains(known, supervisor.AutoDelegations) {
+	if slices.Contains(known, conf.AutoDelegations) {
 		w.add("--delegate "+strings.Join(words, ","), "--delegate %s: each is asked about", strings.Join(words, ","))
 	}
-	cfg.Delegate = known.Within(supervisor.Delegates{supervisor.AskDelegations})
+	cfg.Delegate = known.Within(conf.Delegates{conf.AskDelegations})
 }
 
 // withheldDemo is the scenario of a run whose own did not come along: the stand-in knows none of this name. Without a

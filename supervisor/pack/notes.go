@@ -4,18 +4,19 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 )
 
 // SeenCalls shows the calls of the permissions that are or may become open, as look sees them.
 func SeenCalls(s supervisor.State,
-	look func(call *checkpoints.ToolCall, agent string) supervisor.CallView) map[string]supervisor.SeenCall {
-	seen := map[string]supervisor.SeenCall{}
+	look func(call *checkpoints.ToolCall, agent string) ask.CallView) map[string]ask.SeenCall {
+	seen := map[string]ask.SeenCall{}
 	for _, q := range s.Questions {
 		if questions.KindOf(q.Kind).Ruled && q.Tool != nil &&
 			(supervisor.IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
-			asked, rule := supervisor.PermissionAsked(askOf(q.Tool), look(q.Tool, q.Agent))
-			seen[q.ID] = supervisor.SeenCall{Question: asked, Rule: rule}
+			asked, rule := ask.Permission(askOf(q.Tool), look(q.Tool, q.Agent))
+			seen[q.ID] = ask.SeenCall{Question: asked, Rule: rule}
 		}
 	}
 	return seen

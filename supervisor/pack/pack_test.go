@@ -16,6 +16,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/internal/gittest"
 )
@@ -45,7 +46,7 @@ const (
 )
 
 // waiting leaves a run in a folder on the machine: its agent has begun a conversation, and its supervisor is gone.
-func (p pc) waiting(folder string, cfg supervisor.Config) (session string) {
+func (p pc) waiting(folder string, cfg conf.Config) (session string) {
 	p.t.Helper()
 	s, err := supervisor.Step(supervisor.State{},
 		supervisor.Happened{At: checkpoints.Now(),
@@ -103,7 +104,7 @@ func (p pc) mustPack() []byte {
 func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 	here, there := newPC(t), newPC(t)
 	folder, empty := t.TempDir(), filepath.Join(t.TempDir(), "not", "there", "yet")
-	session := here.waiting(folder, supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail", "me"},
+	session := here.waiting(folder, conf.Config{Claude: "/opt/claude", Notify: []string{"mail", "me"},
 		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
 		Where:       &claude.Whereabouts{Values: map[string]string{"CLAUDE_CONFIG_DIR": "/elsewhere"}}})
 	gittest.Put(t, filepath.Join(folder, "a", "b.txt"), "b\n")
@@ -175,7 +176,7 @@ func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 	for demo, want := range map[string]string{"ask": "ask", "mine.yaml": none, "/x/mine": none} {
 		s, err := supervisor.Step(supervisor.State{},
 			supervisor.Happened{Event: supervisor.Created{Run: packedRun, Cwd: "/a", Agent: packedAgent,
-				Config: supervisor.Config{Demo: demo}}})
+				Config: conf.Config{Demo: demo}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,16 +194,16 @@ func TestOnlyAScenarioThatIsBuiltInComesAlong(t *testing.T) {
 // In a file that is vouched for the person's rules, answers in advance and retries hold; its programs do not.
 func TestWhatAVouchedFileGrantsStays(t *testing.T) {
 	here := newPC(t)
-	answers := []supervisor.Preset{{Key: "Which port", Value: "8080"}, {Key: "shape", Value: "round", FromFile: true}}
-	here.waiting(t.TempDir(), supervisor.Config{Claude: "/opt/claude", Notify: []string{"mail"}, Answers: answers,
+	answers := []conf.Preset{{Key: "Which port", Value: "8080"}, {Key: "shape", Value: "round", FromFile: true}}
+	here.waiting(t.TempDir(), conf.Config{Claude: "/opt/claude", Notify: []string{"mail"}, Answers: answers,
 		Allow: []string{"Bash(make test)"}, AllowProject: true, Retries: 9, KeepProcesses: true, MaxAgents: 1000})
 	file := here.mustPack()
 	for _, vouched := range []bool{false, true} {
 		there := newPC(t)
 		size := 5
-		given := supervisor.Given{Retries: &size, Answers: []supervisor.Preset{{Key: "which PORT", Value: "1"}}}
+		given := conf.Given{Retries: &size, Answers: []conf.Preset{{Key: "which PORT", Value: "1"}}}
 		if vouched {
-			given = supervisor.Given{}
+			given = conf.Given{}
 		}
 		got, err := there.unpack(file, UnpackOptions{Folder: filepath.Join(t.TempDir(), "new"), Vouched: vouched,
 			Given: given})
@@ -221,7 +222,7 @@ func TestWhatAVouchedFileGrantsStays(t *testing.T) {
 		for _, w := range got.Withheld {
 			again += w.Again + "\n"
 		}
-		if cfg.Claude != "" || cfg.Notify != nil || cfg.KeepProcesses || cfg.MaxAgents != supervisor.DefaultMaxAgents {
+		if cfg.Claude != "" || cfg.Notify != nil || cfg.KeepProcesses || cfg.MaxAgents != conf.DefaultMaxAgents {
 			t.Errorf("vouched %t: programs or limits came along: %+v", vouched, cfg)
 		}
 		if vouched {
@@ -247,7 +248,7 @@ func first[A, B any](a A, _ B) A { return a }
 // A file that comes back may have been changed: what it says of programs and flags is not taken.
 func TestARunThatComesBackIsConfiguredAsItWasHere(t *testing.T) {
 	p := newPC(t)
-	p.waiting(t.TempDir(), supervisor.Config{Claude: "/bin/claude", Flags: []string{"--model", "opus"},
+	p.waiting(t.TempDir(), conf.Config{Claude: "/bin/claude", Flags: []string{"--model", "opus"},
 		Notify: []string{"/bin/mine"}})
 	before := p.mustPack()
 	if _, err := p.unpack(before, UnpackOptions{Here: "/elsewhere"}); err != nil {
@@ -279,7 +280,7 @@ func TestAPackedRunIsRefusedHereUntilItComesBack(t *testing.T) {
 	ctx := context.Background()
 	p := newPC(t)
 	folder := t.TempDir()
-	p.waiting(folder, supervisor.Config{})
+	p.waiting(folder, conf.Config{})
 	file := p.mustPack()
 	var packed *checkpoints.PackedError
 	if _, err := p.Resumable(ctx, packedRun, checkpoints.Now()); !errors.As(err, &packed) {
@@ -316,7 +317,7 @@ func TestAPackedRunIsRefusedHereUntilItComesBack(t *testing.T) {
 
 func TestARunThatIsSupervisedIsNotPacked(t *testing.T) {
 	p := newPC(t)
-	p.waiting(t.TempDir(), supervisor.Config{})
+	p.waiting(t.TempDir(), conf.Config{})
 	owner, err := p.Dirs.Own(context.Background(), packedRun)
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +330,7 @@ func TestARunThatIsSupervisedIsNotPacked(t *testing.T) {
 
 func TestAStopThatComesWhileARunIsPackedIsNotLost(t *testing.T) {
 	p := newPC(t)
-	p.waiting(t.TempDir(), supervisor.Config{})
+	p.waiting(t.TempDir(), conf.Config{})
 	_, _, err := p.pack(PackOptions{Keep: func() error {
 		return p.Stop(context.Background(), packedRun, "", false, "me")
 	}})
@@ -350,7 +351,7 @@ func TestWorkThatIsTooLargeIsNotPacked(t *testing.T) {
 			p := newPC(t)
 			folder := t.TempDir()
 			prepare(folder)
-			p.waiting(folder, supervisor.Config{})
+			p.waiting(folder, conf.Config{})
 			gittest.Put(t, filepath.Join(folder, "large.bin"), strings.Repeat("x", 5000))
 			gittest.Put(t, filepath.Join(folder, "run.tar.gz"), strings.Repeat("x", 9000))
 			own := []string{filepath.Join(folder, "run.tar.gz")}
@@ -377,7 +378,7 @@ func TestARepositoryWithoutARemoteIsMadeAnewInAnEmptyFolder(t *testing.T) {
 				gittest.GitIn(t, folder, "commit", "--quiet", "-m", fmt.Sprint(i))
 			}
 			gittest.Put(t, filepath.Join(folder, "sub", "new"), "new\n")
-			here.waiting(filepath.Join(folder, "sub"), supervisor.Config{})
+			here.waiting(filepath.Join(folder, "sub"), conf.Config{})
 			got, err := there.unpack(here.mustPack(), UnpackOptions{Folder: empty})
 			if err != nil || got.Cwd != filepath.Join(empty, "sub") {
 				t.Fatalf("%+v, %v", got, err)
@@ -407,7 +408,7 @@ func TestACloneWithChangesOfItsOwnIsLeftAlone(t *testing.T) {
 	}
 	here := newPC(t)
 	work := clone()
-	here.waiting(work, supervisor.Config{})
+	here.waiting(work, conf.Config{})
 	gittest.Put(t, filepath.Join(work, "changed"), "by the agent\n")
 	gittest.Put(t, filepath.Join(work, "new"), "new\n")
 	gittest.Put(t, filepath.Join(work, "x.ignored"), "forced\n")
@@ -487,7 +488,7 @@ func TestATranscriptThatHasGoneOnIsNeverReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, there := newPC(t), newPC(t)
-			session := here.waiting(t.TempDir(), supervisor.Config{})
+			session := here.waiting(t.TempDir(), conf.Config{})
 			path := there.transcript("/some/where", session)
 			gittest.Put(t, path, c.there)
 			_, err := there.unpack(here.mustPack(), UnpackOptions{Folder: t.TempDir()})

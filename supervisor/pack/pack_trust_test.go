@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // A field that is new in a record is in every pack file from then on: whoever adds it decides what it is trusted for.
@@ -36,7 +36,7 @@ func TestEveryFieldOfAPackFileIsDecidedAbout(t *testing.T) {
 	there := map[string]bool{}
 	fieldsOf(reflect.TypeFor[manifest](), there)
 	fieldsOf(reflect.TypeFor[checkpoints.Exported](), there)
-	fieldsOf(reflect.TypeFor[supervisor.Config](), there)
+	fieldsOf(reflect.TypeFor[conf.Config](), there)
 	for _, phase := range []checkpoints.LaunchPhase{
 		checkpoints.LaunchTurnOwed, checkpoints.LaunchTurnDue, checkpoints.LaunchSurveyed,
 	} {

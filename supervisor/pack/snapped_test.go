@@ -14,6 +14,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // A snapped run is one of which snapshots are taken.
@@ -30,7 +31,7 @@ func newSnapped(t testing.TB, folder string, keep int) *snapped {
 	t.Helper()
 	p := newPC(t)
 	s := &snapped{pc: p, folder: folder, dir: t.TempDir(), seq: 1}
-	s.session = p.waiting(folder, supervisor.Config{})
+	s.session = p.waiting(folder, conf.Config{})
 	s.taker = &Taker{Dirs: p.Dirs, Store: p.Store, Env: []string{"HOME=" + p.home}, Folder: FolderOf(s.dir, packedRun),
 		Keep: keep}
 	if _, err := s.taker.Folder.Claim(t.Context(), packedRun, 0); err != nil {
@@ -54,7 +55,7 @@ func (s *snapped) state() supervisor.State {
 	}
 	s.taken++
 	state.Run.Snapshots = &checkpoints.Snapshots{Quiet: s.taken}
-	state.Config.Snapshots = &supervisor.SnapshotTo{Dir: s.dir, Keep: s.taker.Keep}
+	state.Config.Snapshots = &conf.SnapshotTo{Dir: s.dir, Keep: s.taker.Keep}
 	return state
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/gittest"
 	"claude-supervise/supervisor/worktree"
 )
@@ -156,7 +157,7 @@ func TestTheWorktreeOfAChildComesAlong(t *testing.T) {
 			here, there := newPC(t), newPC(t)
 			origin := gittest.Project(t)
 			top := cloned(t, origin)
-			here.waiting(top, supervisor.Config{Worktree: true})
+			here.waiting(top, conf.Config{Worktree: true})
 			gittest.Put(t, filepath.Join(top, "mine.txt"), "of the run\n")
 			gittest.Committed(t, top, "of the run")
 			tree := here.withChild(top)
@@ -370,7 +371,7 @@ func TestAHostileWorktreeChoosesNothing(t *testing.T) {
 	here := newPC(t)
 	origin := gittest.Project(t)
 	top := cloned(t, origin)
-	here.waiting(top, supervisor.Config{})
+	here.waiting(top, conf.Config{})
 	tree := here.withChild(top)
 	worked(t, tree)
 	file := here.mustPack()
@@ -480,7 +481,7 @@ func TestWorktreesArePackedAndUnpackedWithoutRunningAnything(t *testing.T) {
 	gittest.Put(t, filepath.Join(top, ".gitignore"), "*.ignored\n")
 	gittest.Committed(t, top, "begin")
 	to := cloned(t, top)
-	here.waiting(top, supervisor.Config{})
+	here.waiting(top, conf.Config{})
 	tree := here.withChild(top)
 	worked(t, tree)
 	if err := os.Mkdir(filepath.Join(base, "hostile"), 0o700); err != nil {

@@ -17,7 +17,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"
 )
@@ -33,7 +35,7 @@ type UnpackOptions struct {
 	// Progress is told how many bytes of the file, and of those that it rests on, were read, and of how many; nil: nobody.
 	Progress func(done, total int64)
 	Env      []string           // where claude looks for transcripts; nil is this process's
-	Given    supervisor.Given   // what the person grants the run here, and bounds it by
+	Given    conf.Given         // what the person grants the run here, and bounds it by
 	Guarded  permission.Guarded // the calls that nothing of it permits
 	// Vouched: the caller has authenticated the file. The rules, answers in advance and retries that it has hold here.
 	Vouched bool
@@ -134,13 +136,13 @@ type unpacking struct {
 	client.Client
 	archive *archive
 	scratch string
-	cwd     string            // where the run goes on
-	same    bool              // it was packed on this machine
-	ours    supervisor.Config // if so, as it was started here
-	before  supervisor.State  // as the file has it
-	beside  *Folder           // of a snapshot: the folder with the epoch in which the file lies; nil: it lies in none
-	epoch   int               // that was taken there
-	newer   bool              // what is here is what a supervisor has left that lost the run
+	cwd     string           // where the run goes on
+	same    bool             // it was packed on this machine
+	ours    conf.Config      // if so, as it was started here
+	before  supervisor.State // as the file has it
+	beside  *Folder          // of a snapshot: the folder with the epoch in which the file lies; nil: it lies in none
+	epoch   int              // that was taken there
+	newer   bool             // what is here is what a supervisor has left that lost the run
 	keep    installer
 	git     *gitWork
 	files   *folderWork
@@ -219,21 +221,21 @@ func (u *unpacking) step(before supervisor.State) (err error) {
 			b.Conversations = append(b.Conversations, session)
 		}
 	}
-	var ours *supervisor.Config
+	var ours *conf.Config
 	if u.same {
 		ours = &u.ours
 	}
 	b.Config, u.less = Harmless(before.Config, ours, u.Vouched)
 	if b.Epoch = u.epoch; u.beside != nil {
-		b.Config.Snapshots = &supervisor.SnapshotTo{Dir: filepath.Dir(u.beside.path), Keep: supervisor.DefaultKeep}
+		b.Config.Snapshots = &conf.SnapshotTo{Dir: filepath.Dir(u.beside.path), Keep: conf.DefaultKeep}
 	}
 	event := supervisor.Happened{At: checkpoints.Now(), Event: b}
 	moved, err := supervisor.Step(before, event)
 	if err != nil {
 		return err
 	}
-	b.Seen = SeenCalls(before, func(call *checkpoints.ToolCall, agent string) supervisor.CallView {
-		site := supervisor.CallSite{Folder: moved.Folder(agent)}
+	b.Seen = SeenCalls(before, func(call *checkpoints.ToolCall, agent string) ask.CallView {
+		site := ask.CallSite{Folder: moved.Folder(agent)}
 		if call.Cwd == "" { // another folder was one of the machine that the pack comes from
 			site.Cwd = site.Folder
 		}
@@ -260,7 +262,7 @@ func (u *unpacking) tryOut(at time.Time) error {
 	notes, _ := HeldNotes(u.archive.run.Notes, u.archive.run.Taken, u.state, u.Vouched)
 	waiting := slices.DeleteFunc(notes, func(n supervisor.InboxEntry) bool { return n.Seq <= u.archive.run.Taken })
 	next, err := supervisor.Step(u.state,
-		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: supervisor.Park, Notes: waiting}})
+		supervisor.Happened{At: at, Event: supervisor.Opened{Policy: conf.Park, Notes: waiting}})
 	if err != nil {
 		return notPack("its run cannot continue: %v", err)
 	}

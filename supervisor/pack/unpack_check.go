@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -132,10 +133,10 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 		kind := questions.KindOf(q.Kind)
 		switch word, _ := questions.Decision(q.Answer); {
 		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
-		case supervisor.GrantsRule(q) && u.Vouched: // it is given again
-		case supervisor.GrantsRule(q):
-			all = append(all, Withheld{What: "the rule " + supervisor.RuleOf(q).Rule,
-				Again: "--allow " + ShellLine([]string{supervisor.RuleOf(q).Rule})})
+		case ask.GrantsRule(q) && u.Vouched: // it is given again
+		case ask.GrantsRule(q):
+			all = append(all, Withheld{What: "the rule " + ask.RuleOf(q).Rule,
+				Again: "--allow " + ShellLine([]string{ask.RuleOf(q).Rule})})
 		case supervisor.IsOpen(is):
 			all = append(all, Withheld{What: fmt.Sprintf("the answer to %s (%s), which is asked anew: %s",
 				q.ID, q.Kind, text.Line(q.Answer, text.MaxLine))})

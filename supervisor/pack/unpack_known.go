@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -56,7 +57,7 @@ func (u *unpacking) wentOn(here supervisor.Run) bool {
 	if here.TakenOver != nil {
 		return later || u.beside != nil
 	}
-	var ours supervisor.Config
+	var ours conf.Config
 	return later && u.beside != nil && json.Unmarshal(here.Config, &ours) == nil &&
 		ours.Snapshots != nil && resolved(ours.Snapshots.Dir) == resolved(filepath.Dir(u.beside.path)) // by a link, too
 }

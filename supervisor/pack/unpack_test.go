@@ -16,6 +16,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -290,13 +292,13 @@ func attacked(t testing.TB) []byte {
 }
 
 func attack(e *checkpoints.Exported) {
-	e.Run.Config = text.JSON(supervisor.Config{
+	e.Run.Config = text.JSON(conf.Config{
 		Claude: "/bin/sh", Notify: []string{"touch", "x"},
 		Flags: []string{"--model", "opus", "--dangerously-skip-permissions"},
 		Allow: []string{"Bash"}, AllowProject: true, AllowSessions: true,
-		Answers:  []supervisor.Preset{{Key: "Bash", Value: supervisor.Allow}},
-		Delegate: supervisor.Delegates{supervisor.AutoDelegations},
-		Retries:  1000, KeepProcesses: true, Deny: []string{"Bash(rm:*)"}, Budget: supervisor.Budget{CostUSD: 5},
+		Answers:  []conf.Preset{{Key: "Bash", Value: supervisor.Allow}},
+		Delegate: conf.Delegates{conf.AutoDelegations},
+		Retries:  1000, KeepProcesses: true, Deny: []string{"Bash(rm:*)"}, Budget: conf.Budget{CostUSD: 5},
 	})
 	at := checkpoints.Now()
 	call := func() *checkpoints.ToolCall {
@@ -352,7 +354,7 @@ func attack(e *checkpoints.Exported) {
 	e.Deliveries = append(e.Deliveries, &checkpoints.Delivery{
 		UUID: "u-1", Agent: packedAgent, Key: "k", Seq: 1, State: checkpoints.DeliveryPending, Launch: 2,
 		Tool: call(), Grant: "q-5",
-		Reply: text.JSON(supervisor.Reply{Behavior: supervisor.Allow}), Groups: []string{"q-5"}, CreatedAt: at,
+		Reply: text.JSON(ask.Reply{Behavior: supervisor.Allow}), Groups: []string{"q-5"}, CreatedAt: at,
 	})
 	e.Agents[0].Without, e.Agents[0].From = []string{"--replay-user-messages"}, "11111111-1111-1111-1111-111111111111"
 	e.Launches[0].PID, e.Launches[0].StartTicks, e.Launches[0].Transcript = 1, 1, "/etc/passwd"
@@ -395,7 +397,7 @@ func TestWhatAPackFileGrantsIsAskedAnewOrDropped(t *testing.T) {
 	}
 	for _, id := range []string{"q-4", "q-6"} {
 		if q := s.Questions[id]; q.Text != "Allow Bash: touch x?" || q.Rule != "Bash(touch x)" ||
-			q.Fingerprint != supervisor.FingerprintOf(*q.Tool) {
+			q.Fingerprint != ask.FingerprintOf(*q.Tool) {
 			t.Errorf("%s shows %q and the rule %q", id, q.Text, q.Rule)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/rules"
 )
@@ -58,8 +58,8 @@ const (
 
 // Look completes what is shown of a call: of one that is asked about for the config it says so, and takes the rule away
 // that would permit the same again.
-func (g Guarded) Look(l supervisor.CallView, tool string, input json.RawMessage,
-	site supervisor.CallSite) supervisor.CallView {
+func (g Guarded) Look(l ask.CallView, tool string, input json.RawMessage,
+	site ask.CallSite) ask.CallView {
 	if why := g.Why(tool, input, cmp.Or(site.Cwd, site.Folder)); why != "" {
 		l.Rule, l.Preview = rules.Rule{}, why+"\n"+l.Preview
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -154,8 +154,8 @@ func TestACallThatNamesThePersonsConfigIsFound(t *testing.T) {
 		if got := why != ""; got != c.touches {
 			t.Errorf("%s %.80s: %v", c.tool, c.what, got)
 		}
-		shown := g.Look(supervisor.CallView{Rule: rules.Rule{Tool: c.tool}, Preview: "x"}, c.tool, input,
-			supervisor.CallSite{Folder: home, Cwd: c.cwd})
+		shown := g.Look(ask.CallView{Rule: rules.Rule{Tool: c.tool}, Preview: "x"}, c.tool, input,
+			ask.CallSite{Folder: home, Cwd: c.cwd})
 		if said := why != "" && strings.HasPrefix(shown.Preview, why+"\n"); said != c.touches || (shown.Rule.Tool == "") != c.touches {
 			t.Errorf("%s %.80s is shown as %+v", c.tool, c.what, shown)
 		}

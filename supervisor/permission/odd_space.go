@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -16,7 +16,7 @@ const WhyOddSpace = "It has white space that a shell takes for a part of a name,
 // OddSpace says why a person is to be asked before a command: before Claude Code holds its rules against one it takes
 // white space away that is a part of a name to a shell, so Bash(./x) would run the file "./x" with a no-break space
 // behind it. It is "" of a run that may run any command.
-func OddSpace(cfg supervisor.Config, tool string, input json.RawMessage) string {
+func OddSpace(cfg conf.Config, tool string, input json.RawMessage) string {
 	var in map[string]json.RawMessage
 	var command string
 	if rules.FileTool(tool) != "" || calls.Served(tool) || json.Unmarshal(input, &in) != nil ||
@@ -32,7 +32,7 @@ func oddSpace(r rune) bool {
 }
 
 // allowsAll reports whether the person's flags let any command run.
-func allowsAll(cfg supervisor.Config) bool {
+func allowsAll(cfg conf.Config) bool {
 	for _, given := range cfg.Allow {
 		if r, err := rules.Parse(given); err == nil && r == (rules.Rule{Tool: "Bash"}) {
 			return true

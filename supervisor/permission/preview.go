@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
@@ -17,12 +17,12 @@ import (
 
 // LookAt shows a call so that a person can judge it: of a command what it is and where it runs, of an edit what it
 // changes in the file as that is now. What the model says of it comes behind "it says:", and is no headline.
-func LookAt(tool string, input json.RawMessage, site supervisor.CallSite) supervisor.CallView {
+func LookAt(tool string, input json.RawMessage, site ask.CallSite) ask.CallView {
 	is, e := calls.Of(tool), evidence{}
 	var in map[string]json.RawMessage
 	if json.Unmarshal(input, &in) != nil {
 		e.members(is, input)
-		return e.view(supervisor.CallView{Headline: is.Headline(input)})
+		return e.view(ask.CallView{Headline: is.Headline(input)})
 	}
 	if is.Rule == calls.ByFile {
 		return lookAtFile(tool, in, input, site)
@@ -31,7 +31,7 @@ func LookAt(tool string, input json.RawMessage, site supervisor.CallSite) superv
 		e.line("tool %s of the MCP server %s", name, server)
 	}
 	e.members(is, input)
-	l := supervisor.CallView{Headline: is.Headline(input)}
+	l := ask.CallView{Headline: is.Headline(input)}
 	if is.Runs() {
 		l.Cwd, l.Where = placed(site)
 		e.place(l, site)
@@ -100,7 +100,7 @@ func (e *evidence) unknown(is calls.Tool, in map[string]json.RawMessage) bool {
 }
 
 // placed says where a call is made that runs something: as a checkpoints.ToolCall has it, and in few words.
-func placed(site supervisor.CallSite) (cwd, where string) {
+func placed(site ask.CallSite) (cwd, where string) {
 	home, known := follow(site.Folder)
 	switch rel, err := filepath.Rel(home, site.Cwd); {
 	case site.Cwd == "":
@@ -114,7 +114,7 @@ func placed(site supervisor.CallSite) (cwd, where string) {
 }
 
 // place says in which folder a call runs something.
-func (e *evidence) place(l supervisor.CallView, site supervisor.CallSite) {
+func (e *evidence) place(l ask.CallView, site ask.CallSite) {
 	switch l.Cwd {
 	case "":
 		e.line("run's folder: %s", site.Folder)
@@ -128,16 +128,16 @@ func (e *evidence) place(l supervisor.CallView, site supervisor.CallSite) {
 
 // lookAtFile shows a call that is about one file.
 func lookAtFile(tool string, in map[string]json.RawMessage, input json.RawMessage,
-	site supervisor.CallSite) supervisor.CallView {
+	site ask.CallSite) ask.CallView {
 	is, e := calls.Of(tool), evidence{}
 	var path string
 	_ = json.Unmarshal(in[is.Head[0]], &path) // of another type: none
 	if path == "" || strings.ContainsRune(path, 0) {
 		e.members(is, input)
-		return e.view(supervisor.CallView{Headline: is.Headline(input)})
+		return e.view(ask.CallView{Headline: is.Headline(input)})
 	}
 	target := Locate(path, cmp.Or(site.Cwd, site.Folder), site.Folder)
-	l, named := supervisor.CallView{Headline: calls.AtPath(target.Path)}, "/"+target.Path
+	l, named := ask.CallView{Headline: calls.AtPath(target.Path)}, "/"+target.Path
 	if !filepath.IsAbs(path) {
 		l.Cwd, _ = placed(site) // the same call means another file elsewhere
 	}

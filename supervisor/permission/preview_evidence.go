@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/text"
 )
@@ -81,7 +81,7 @@ func (e *evidence) add(lines string) {
 }
 
 // view completes what is known of a call by what was collected.
-func (e *evidence) view(l supervisor.CallView) supervisor.CallView {
+func (e *evidence) view(l ask.CallView) ask.CallView {
 	if e.hidden > 0 {
 		e.line("%s cannot be seen; here as \\x1b, \\u202e and so on.", text.Plural(e.hidden, "character", "characters"))
 	}

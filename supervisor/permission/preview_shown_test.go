@@ -12,6 +12,8 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/text/texttest"
@@ -57,7 +59,7 @@ func shownMembers(t *testing.T, preview string) map[string]string {
 
 // askedOf returns the question of a call, and the rule that it offers.
 func askedOf(m procs.Ask, cwd string) (signals.Question, string) {
-	return supervisor.PermissionAsked(m, LookAt(m.Name, m.Input, site(cwd)))
+	return ask.Permission(m, LookAt(m.Name, m.Input, site(cwd)))
 }
 
 func TestWhatIsShownOfACommandIsWhatRuns(t *testing.T) {
@@ -137,7 +139,7 @@ func TestTheQuestionSaysHowMuchOfTheCallItLeavesOut(t *testing.T) {
 			t.Errorf("asked is %q, want %q", q.Text, want)
 		}
 	}
-	if got, want := supervisor.Doing(procs.ToolUse{Name: "Bash",
+	if got, want := listen.Doing(procs.ToolUse{Name: "Bash",
 		Input: raw(map[string]any{"command": "npm test\ntouch PWN"})}),
 		"Bash: npm test… (+1 line, 10 bytes)"; got != want {
 		t.Errorf("at work is %q, want %q", got, want)
@@ -157,7 +159,7 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 			"command": "touch PWN"},
 	} {
 		asked, rule := askedOf(procs.Ask{Name: "Bash", Input: raw(input)}, "/work")
-		q := supervisor.NewQuestion(questions.AskPermission, asked)
+		q := ask.Question(questions.AskPermission, asked)
 		q.Rule = rule
 		if len(q.Options) != 2 || !strings.Contains(q.Context, "It can only be refused") || q.Truncated != "" {
 			t.Errorf("%s: it offers %v: %s", name, q.Options, q.Context[len(q.Context)-200:])
@@ -172,7 +174,7 @@ func TestACallThatCannotBeShownWholeCanOnlyBeRefused(t *testing.T) {
 	}
 	whole := strings.Repeat("echo one\n", 3000) + "touch PWN" // more than the 16 KiB of older releases
 	asked, _ := askedOf(procs.Ask{Name: "Bash", Input: raw(map[string]any{"command": whole})}, "/work")
-	q := supervisor.NewQuestion(questions.AskPermission, asked)
+	q := ask.Question(questions.AskPermission, asked)
 	if got := shownMembers(t, q.Context)["command"]; got != whole ||
 		questions.Check(q, supervisor.Allow, "/work") != nil {
 		t.Errorf("of a command of %d bytes %d are shown", len(whole), len(got))

@@ -10,7 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/rules"
 	"claude-supervise/supervisor/text"
 )
@@ -249,7 +250,7 @@ func BenchmarkLookAtEdit(b *testing.B) {
 func raw(v any) json.RawMessage { return text.JSON(v) }
 
 // site is where a call is made in the agent's own folder.
-func site(folder string) supervisor.CallSite { return supervisor.CallSite{Folder: folder, Cwd: folder} }
+func site(folder string) ask.CallSite { return ask.CallSite{Folder: folder, Cwd: folder} }
 
 func TestACommandIsShownWhereItRuns(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -270,7 +271,7 @@ func TestACommandIsShownWhereItRuns(t *testing.T) {
 		{dir, "", "an unknown folder", "It is not known in which folder it runs. The run's folder: " + dir, ""},
 	} {
 		for _, tool := range []string{"Bash", "Monitor"} {
-			l := LookAt(tool, raw(map[string]string{"command": "./x"}), supervisor.CallSite{Folder: c.folder, Cwd: c.cwd})
+			l := LookAt(tool, raw(map[string]string{"command": "./x"}), ask.CallSite{Folder: c.folder, Cwd: c.cwd})
 			if !strings.Contains(l.Preview, c.shows) || l.Where != c.where || (l.Cwd == "") != (c.where == "") {
 				t.Errorf("%s in %q is shown in %q (%q):\n%s", tool, c.cwd, l.Where, l.Cwd, l.Preview)
 			}
@@ -280,7 +281,7 @@ func TestACommandIsShownWhereItRuns(t *testing.T) {
 		}
 	}
 	l := LookAt("Write", raw(map[string]string{"file_path": "x", "content": ""}),
-		supervisor.CallSite{Folder: dir, Cwd: dir + "/sub"})
+		ask.CallSite{Folder: dir, Cwd: dir + "/sub"})
 	if l.Headline.String() != "sub/x" || l.Rule.String() != "Edit(/sub/x)" || l.Cwd == "" {
 		t.Errorf("a relative path is shown as %q, with the rule %s, made in %q", l.Headline.String(), l.Rule, l.Cwd)
 	}
@@ -301,13 +302,13 @@ func TestARuleCoversNoCommandThatDiffersInWhiteSpace(t *testing.T) {
 			}
 		}
 	}
-	allow := supervisor.Config{Allow: []string{"Bash(./x)"}}
+	allow := conf.Config{Allow: []string{"Bash(./x)"}}
 	for _, r := range append(oddSpaces(), '\ufeff') {
 		input := raw(map[string]string{"command": "./x" + string(r)})
 		if asked := OddSpace(allow, "Bash", input) != ""; asked != (unicode.IsSpace(r) || r == '\ufeff') {
 			t.Errorf("%U: it is asked about for --allow: %v", r, asked)
 		}
-		for _, any := range []supervisor.Config{{Allow: []string{"Bash"}}, {Flags: []string{"--allowedTools=Edit,Bash"}},
+		for _, any := range []conf.Config{{Allow: []string{"Bash"}}, {Flags: []string{"--allowedTools=Edit,Bash"}},
 			{Flags: []string{"--permission-mode", "bypassPermissions"}}} {
 			if OddSpace(any, "Bash", input) != "" {
 				t.Errorf("%U: it is asked about where any command may run", r)

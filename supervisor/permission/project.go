@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 )
 
@@ -69,7 +69,7 @@ type InFolder struct {
 // StartInProject looks at the files of the agent's folder and returns how claude is started there. It reads files of
 // bounded size and number, writes the memory folder, and blocks for as long as that takes. An error is one of the
 // memory folder.
-func StartInProject(f ProjectFolder, cfg supervisor.Config) (ProjectStart, error) {
+func StartInProject(f ProjectFolder, cfg conf.Config) (ProjectStart, error) {
 	if cfg.AllowProject || hasFlag(cfg.Flags, "--setting-sources") { // the person has said which files count
 		return ProjectStart{}, nil
 	}
@@ -86,7 +86,7 @@ func StartInProject(f ProjectFolder, cfg supervisor.Config) (ProjectStart, error
 }
 
 // LookInFolder reads the files of a folder, of bounded size and number.
-func LookInFolder(f ProjectFolder, cfg supervisor.Config) *InFolder {
+func LookInFolder(f ProjectFolder, cfg conf.Config) *InFolder {
 	p := &InFolder{Narrowing: Narrowing{Shape: map[string]any{}}, agents: map[string]map[string]any{}}
 	repo := checkoutOf(f.Cwd)
 	p.readSettings(f, repo, cfg.Allow)

@@ -11,12 +11,12 @@ import (
 	"syscall"
 	"testing"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 )
 
 // openIn starts in a folder, and returns what is added to the flags that are always there.
-func openIn(t *testing.T, cwd string, cfg supervisor.Config) (added []string, lost string) {
+func openIn(t *testing.T, cwd string, cfg conf.Config) (added []string, lost string) {
 	t.Helper()
 	start, err := StartInProject(ProjectFolder{Cwd: cwd, Claude: filepath.Join(t.TempDir(), ".claude"),
 		Memory: filepath.Join(t.TempDir(), "memory")}, cfg)
@@ -48,96 +48,96 @@ func TestNothingOfAFolderIsInForceButWhatNarrowsOrShapes(t *testing.T) {
 	agents := func(doc string) []string { return []string{"--agents", doc} }
 	for name, c := range map[string]struct {
 		files map[string]string
-		cfg   supervisor.Config
+		cfg   conf.Config
 		want  []string
 		lost  string
 	}{
-		"nothing there":     {nil, supervisor.Config{}, nil, ""},
-		"what only narrows": {map[string]string{settings: `{"permissions":{"deny":["Bash(rm:*)"],"ask":["Edit"],"defaultMode":"plan"},"model":"opus"}`}, supervisor.Config{}, []string{"--settings", `{"model":"opus","permissions":{"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, ""},
+		"nothing there":     {nil, conf.Config{}, nil, ""},
+		"what only narrows": {map[string]string{settings: `{"permissions":{"deny":["Bash(rm:*)"],"ask":["Edit"],"defaultMode":"plan"},"model":"opus"}`}, conf.Config{}, []string{"--settings", `{"model":"opus","permissions":{"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, ""},
 		"a rule": {map[string]string{settings: `{"permissions":{"allow":["Bash(make)"]}}`},
-			supervisor.Config{}, nil, "1 allowed rule"},
+			conf.Config{}, nil, "1 allowed rule"},
 		"rules of one's own": {map[string]string{local: `{"permissions":{"allow":["Bash(make)","Read"]}}`},
-			supervisor.Config{}, nil, "2 allowed rules"},
+			conf.Config{}, nil, "2 allowed rules"},
 		"the person's own rule": {map[string]string{local: `{"permissions":{"allow":["Bash(make)"]}}`},
-			supervisor.Config{Allow: []string{"Bash(make)"}}, nil, ""},
-		"paths from the folder":               {map[string]string{local: `{"permissions":{"ask":["Edit(/x)"],"deny":["Read(/.env)","Read(//etc/**)","Read(docs/**)"]}}`}, supervisor.Config{}, []string{"--settings", `{"permissions":{"ask":["Edit(/CWD/x)"],"deny":["Read(/CWD/.env)","Read(//etc/**)","Read(docs/**)"]}}`}, ""},
-		"paths from a folder (1)":             {map[string]string{local: `{"permissions":{"deny":["Read(/.env)","Read(docs/**)"]}}`}, supervisor.Config{}, []string{"--settings", `{"permissions":{"ask":["Read"],"deny":["Read(docs/**)"]}}`}, ""},
-		"ours":                                {map[string]string{local: `{"permissions":{"allow":["mcp__supervise__ask_user"]}}`}, supervisor.Config{}, nil, ""},
-		"a narrowing that claude cannot take": {map[string]string{settings: `{"permissions":{"deny":["Write(/x/**)","((("]}}`}, supervisor.Config{}, asks("Write"), ""},
-		"beside narrowing":                    {map[string]string{settings: `{"permissions":{"allow":["Read"],"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, supervisor.Config{}, []string{"--settings", `{"permissions":{"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, "1 allowed rule"},
+			conf.Config{Allow: []string{"Bash(make)"}}, nil, ""},
+		"paths from the folder":               {map[string]string{local: `{"permissions":{"ask":["Edit(/x)"],"deny":["Read(/.env)","Read(//etc/**)","Read(docs/**)"]}}`}, conf.Config{}, []string{"--settings", `{"permissions":{"ask":["Edit(/CWD/x)"],"deny":["Read(/CWD/.env)","Read(//etc/**)","Read(docs/**)"]}}`}, ""},
+		"paths from a folder (1)":             {map[string]string{local: `{"permissions":{"deny":["Read(/.env)","Read(docs/**)"]}}`}, conf.Config{}, []string{"--settings", `{"permissions":{"ask":["Read"],"deny":["Read(docs/**)"]}}`}, ""},
+		"ours":                                {map[string]string{local: `{"permissions":{"allow":["mcp__supervise__ask_user"]}}`}, conf.Config{}, nil, ""},
+		"a narrowing that claude cannot take": {map[string]string{settings: `{"permissions":{"deny":["Write(/x/**)","((("]}}`}, conf.Config{}, asks("Write"), ""},
+		"beside narrowing":                    {map[string]string{settings: `{"permissions":{"allow":["Read"],"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, conf.Config{}, []string{"--settings", `{"permissions":{"ask":["Edit"],"deny":["Bash(rm:*)"]}}`}, "1 allowed rule"},
 		"a mode": {map[string]string{settings: `{"permissions":{"defaultMode":"acceptEdits"}}`},
-			supervisor.Config{}, nil, "a permission mode"},
+			conf.Config{}, nil, "a permission mode"},
 		"a mode nobody knows": {map[string]string{settings: `{"permissions":{"defaultMode":"yolo"}}`},
-			supervisor.Config{}, nil, "a permission mode"},
+			conf.Config{}, nil, "a permission mode"},
 		"servers": {map[string]string{servers: `{"mcpServers":{"b":{"command":"x"},"a":{}}}`,
-			settings: `{"enableAllProjectMcpServers":true}`}, supervisor.Config{}, nil, "2 MCP servers"},
-		"servers of another form": {map[string]string{servers: `{"mcpServers":[1]}`}, supervisor.Config{},
+			settings: `{"enableAllProjectMcpServers":true}`}, conf.Config{}, nil, "2 MCP servers"},
+		"servers of another form": {map[string]string{servers: `{"mcpServers":[1]}`}, conf.Config{},
 			nil, "MCP servers that cannot be read"},
-		"no servers": {map[string]string{servers: `{"mcpServers":{}}`}, supervisor.Config{},
+		"no servers": {map[string]string{servers: `{"mcpServers":{}}`}, conf.Config{},
 			nil, ""},
 		"servers above the folder": {map[string]string{"../" + servers: `{"mcpServers":{"a":{}}}`},
-			supervisor.Config{}, nil, "1 MCP server"},
-		"shaping of another type": {map[string]string{settings: `{"model":5,"effortLevel":"most","includeCoAuthoredBy":"no","respectGitignore":false}`}, supervisor.Config{}, []string{"--settings", `{"respectGitignore":false}`}, "effortLevel, includeCoAuthoredBy, model"},
+			conf.Config{}, nil, "1 MCP server"},
+		"shaping of another type": {map[string]string{settings: `{"model":5,"effortLevel":"most","includeCoAuthoredBy":"no","respectGitignore":false}`}, conf.Config{}, []string{"--settings", `{"respectGitignore":false}`}, "effortLevel, includeCoAuthoredBy, model"},
 		"hooks": {map[string]string{settings: `{"hooks":{"PreToolUse":[]}}`},
-			supervisor.Config{}, nil, "hooks"},
-		"a program for the key": {map[string]string{local: `{"apiKeyHelper":"x"}`}, supervisor.Config{},
+			conf.Config{}, nil, "hooks"},
+		"a program for the key": {map[string]string{local: `{"apiKeyHelper":"x"}`}, conf.Config{},
 			nil, "apiKeyHelper"},
 		"other folders": {map[string]string{local: `{"permissions":{"additionalDirectories":["/etc"]}}`},
-			supervisor.Config{}, nil, "additionalDirectories"},
-		"what is new": {map[string]string{settings: `{"nobodyKnows":1}`}, supervisor.Config{},
+			conf.Config{}, nil, "additionalDirectories"},
+		"what is new": {map[string]string{settings: `{"nobodyKnows":1}`}, conf.Config{},
 			nil, "nobodyKnows"},
 		"skills, commands, styles": {map[string]string{".claude/skills/a/SKILL.md": "",
-			".claude/commands/a.md": "", ".claude/output-styles/a.md": ""}, supervisor.Config{}, nil,
+			".claude/commands/a.md": "", ".claude/output-styles/a.md": ""}, conf.Config{}, nil,
 			"1 skill, 1 command, 1 output style"},
-		"no JSON": {map[string]string{settings: `{`}, supervisor.Config{}, nil,
+		"no JSON": {map[string]string{settings: `{`}, conf.Config{}, nil,
 			"a settings.json that cannot be read"},
 		"permissions of another form": {map[string]string{settings: `{"permissions":{"allow":"Bash"}}`},
-			supervisor.Config{}, nil, "permissions that cannot be read"},
+			conf.Config{}, nil, "permissions that cannot be read"},
 		"too large": {map[string]string{settings: strings.Repeat(" ", maxSettings+1)},
-			supervisor.Config{}, nil, "a settings.json that cannot be read"},
-		"escape sequences": {map[string]string{settings: `{"\u001b[2J":1}`}, supervisor.Config{}, nil,
+			conf.Config{}, nil, "a settings.json that cannot be read"},
+		"escape sequences": {map[string]string{settings: `{"\u001b[2J":1}`}, conf.Config{}, nil,
 			"?[2J"},
 		"many kinds": {map[string]string{settings: `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1}`},
-			supervisor.Config{}, nil, "a, b, c, d, e, and 2 more"},
+			conf.Config{}, nil, "a, b, c, d, e, and 2 more"},
 
 		"an agent": {map[string]string{agent: "---\nname: a\ndescription: >\n  hooks: of all " +
 			"kinds\ntools: Bash, Read\nmodel: opus\nmaxTurns: 3\nbackground: true\n---\nhooks: none\n---\n"},
-			supervisor.Config{},
+			conf.Config{},
 			agents(
 				`{"a":{"background":true,"description":"hooks: of all kinds\n","maxTurns":3,"model":"opus","prompt":"hooks: ` +
 					`none\n---","tools":["Bash","Read"]}}`), ""},
 		"an agent as people write them": {map[string]string{agent: "---\nname: a\ndescription: Use it when: x. Example: " +
-			"\"y: z\"\n  more: of it\n# hooks: none\nmodel: opus\n---\nYou are a.\n"}, supervisor.Config{},
+			"\"y: z\"\n  more: of it\n# hooks: none\nmodel: opus\n---\nYou are a.\n"}, conf.Config{},
 			agents(`{"a":{"description":"Use it when: x. Example: \"y: z\"","model":"opus","prompt":"You are a."}}`), ""},
 		"agents that define nothing": {map[string]string{agent: "Hooks.\n",
-			".claude/agents/b.md": "---\n---\n", ".claude/agents/c.txt": "---\nhooks: 1\n---\n"}, supervisor.Config{},
+			".claude/agents/b.md": "---\n---\n", ".claude/agents/c.txt": "---\nhooks: 1\n---\n"}, conf.Config{},
 			nil, ""},
 		"an agent's hooks": {map[string]string{agent: "---\nname: a\ndescription: d\nhooks:\n  Stop: " +
-			"[]\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
-		"hooks as JSON": {map[string]string{agent: "\ufeff\n---\r\n{\"name\":\"a\",\"description\":\"d\",\"ho\\u006fks\":{}}\r\n---\r\nA.\r\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
+			"[]\n---\nA.\n"}, conf.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
+		"hooks as JSON": {map[string]string{agent: "\ufeff\n---\r\n{\"name\":\"a\",\"description\":\"d\",\"ho\\u006fks\":{}}\r\n---\r\nA.\r\n"}, conf.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`), "hooks of the agent a"},
 		"hooks behind a value without quotes": {map[string]string{agent: "---\nname: a\ndescription: a: b\nhooks:\n  Stop: " +
-			"[]\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"a: b","prompt":"A."}}`), "hooks of the agent a"},
+			"[]\n---\nA.\n"}, conf.Config{}, agents(`{"a":{"description":"a: b","prompt":"A."}}`), "hooks of the agent a"},
 		"an agent's servers, deep": {map[string]string{".claude/agents/x/y/B.MD": "---\nname: b\ndescription: " +
-			"d\nmcpServers: []\n---\nB.\n"}, supervisor.Config{}, agents(`{"b":{"description":"d","prompt":"B."}}`),
+			"d\nmcpServers: []\n---\nB.\n"}, conf.Config{}, agents(`{"b":{"description":"d","prompt":"B."}}`),
 			"mcpServers of the agent b"},
 		"an agent's mode": {map[string]string{agent: "---\nname: a\ndescription: d\npermissionMode: " +
-			"bypassPermissions\n---\nA.\n"}, supervisor.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`),
+			"bypassPermissions\n---\nA.\n"}, conf.Config{}, agents(`{"a":{"description":"d","prompt":"A."}}`),
 			"permissionMode of the agent a"},
 		"values that claude would end at": {map[string]string{agent: "---\nname: a\ndescription: d\nmodel: 5\neffort: " +
-			"most\nisolation: all\ntools: [1]\n---\nA.\n"}, supervisor.Config{},
+			"most\nisolation: all\ntools: [1]\n---\nA.\n"}, conf.Config{},
 			agents(`{"a":{"description":"d","prompt":"A."}}`), "effort of the agent a"},
 		"a name that claude would end at": {map[string]string{agent: "---\nname: \"a b/../c\"\ndescription: " +
-			"d\n---\nA.\n"}, supervisor.Config{}, nil, "an agent without a name"},
+			"d\n---\nA.\n"}, conf.Config{}, nil, "an agent without a name"},
 		"an agent without a text": {map[string]string{agent: "---\nname: a\ndescription: d\n---\n"},
-			supervisor.Config{}, nil, "the agent a without a description or text"},
+			conf.Config{}, nil, "the agent a without a description or text"},
 		"an agent that may end early": {map[string]string{agent: "---\nname: \"a ---\nhooks: {}\n--- b\"\n---\n"},
-			supervisor.Config{}, nil, "an agent that cannot be read"},
-		"an agent that is no map": {map[string]string{agent: "---\n- hooks\n---\n"}, supervisor.Config{}, nil,
+			conf.Config{}, nil, "an agent that cannot be read"},
+		"an agent that is no map": {map[string]string{agent: "---\n- hooks\n---\n"}, conf.Config{}, nil,
 			"an agent that cannot be read"},
 		"an agent too large": {map[string]string{agent: strings.Repeat(" ", maxDefinition+1)},
-			supervisor.Config{}, nil, "an agent that cannot be read"},
+			conf.Config{}, nil, "an agent that cannot be read"},
 		"the person's own agents": {map[string]string{agent: "---\nname: a\ndescription: d\n---\nA.\n"},
-			supervisor.Config{Flags: []string{"--agents", "{}"}}, nil, "1 agent (your --agents holds)"},
+			conf.Config{Flags: []string{"--agents", "{}"}}, nil, "1 agent (your --agents holds)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cwd := filepath.Join(t.TempDir(), "project")
@@ -177,7 +177,7 @@ func lay(t *testing.T, dir string, files map[string]string) {
 func TestAFolderIsLeftAsItIsWhereThePersonHasSaidSo(t *testing.T) {
 	cwd := t.TempDir()
 	lay(t, cwd, map[string]string{".claude/settings.json": `{"hooks":{}}`, ".mcp.json": `{"mcpServers":{"a":{}}}`})
-	for name, cfg := range map[string]supervisor.Config{
+	for name, cfg := range map[string]conf.Config{
 		"--allow project": {AllowProject: true},
 		"their sources":   {Flags: []string{"--setting-sources", "user,project"}},
 		"their sources =": {Flags: []string{"--setting-sources=user,project"}},
@@ -199,7 +199,7 @@ func TestWhatAWorktreeTakesFromItsMainCheckoutNarrowsOnly(t *testing.T) {
 		"wt/.git":                          "gitdir: ../main/.git/worktrees/wt\n",
 		"wt/sub/f":                         "",
 	})
-	got, lost := openIn(t, filepath.Join(root, "wt", "sub"), supervisor.Config{})
+	got, lost := openIn(t, filepath.Join(root, "wt", "sub"), conf.Config{})
 	want := []string{"--settings", `{"permissions":{"deny":["Read(/` + root + `/main/.env)","Read(/` +
 		root + `/wt/sub/.env)"]}}`,
 		"--agents", `{"a":{"description":"d","prompt":"A."}}`}
@@ -250,7 +250,7 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 	}
 	f := ProjectFolder{Cwd: filepath.Join(above, "cwd"), Claude: filepath.Join(root, ".claude"),
 		Memory: filepath.Join(root, "memory")}
-	start, err := StartInProject(f, supervisor.Config{})
+	start, err := StartInProject(f, conf.Config{})
 	if err != nil || !slices.Contains(start.Flags, "--add-dir="+f.Memory) {
 		t.Fatalf("claude gets %q (%v)", start.Flags, err)
 	}
@@ -275,7 +275,7 @@ func TestTheMemoryOfFoldersAboveIsHandedOver(t *testing.T) {
 		}
 	}
 	f.ByFlag = true
-	start, err = StartInProject(f, supervisor.Config{})
+	start, err = StartInProject(f, conf.Config{})
 	if at := slices.Index(start.Flags, "--append-system-prompt"); err != nil || at < 0 ||
 		!strings.Contains(start.Flags[at+1], "OWN") {
 		t.Errorf("an old release gets %q (%v)", start.Flags, err)
@@ -307,7 +307,7 @@ func TestNoFileOfThePersonsIsReadByALinkOfARepository(t *testing.T) {
 			}
 			f := ProjectFolder{Cwd: cwd, Claude: filepath.Join(root, "home/.claude"), Memory: filepath.Join(root, "memory")}
 			for _, f.ByFlag = range []bool{false, true} {
-				start, err := StartInProject(f, supervisor.Config{})
+				start, err := StartInProject(f, conf.Config{})
 				memory, _ := os.ReadFile(filepath.Join(f.Memory, "CLAUDE.md"))
 				if handed := strings.Join(start.Flags, " ") + string(memory); err != nil || strings.Contains(handed, "SECRET") {
 					t.Errorf("claude gets %q (%v)", handed, err)
@@ -331,14 +331,14 @@ func TestThePersonsOwnSettingsAreNoProjects(t *testing.T) {
 	lay(t, home, map[string]string{".claude/settings.json": `{"hooks":{},"permissions":{"allow":["Bash"]}}`,
 		"project/f": ""})
 	f := ProjectFolder{Cwd: home, Claude: own}
-	if got, err := StartInProject(f, supervisor.Config{}); err != nil || got.Lost != "" {
+	if got, err := StartInProject(f, conf.Config{}); err != nil || got.Lost != "" {
 		t.Errorf("they are taken for a repository's: %s (%v)", got.Lost, err)
 	}
 	f.Cwd = filepath.Join(home, "project")
 	if err := os.Symlink(own, filepath.Join(f.Cwd, ".claude")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := StartInProject(f, supervisor.Config{}); err != nil || got.Lost != "" {
+	if got, err := StartInProject(f, conf.Config{}); err != nil || got.Lost != "" {
 		t.Errorf("they are taken for a repository's through a link: %s (%v)", got.Lost, err)
 	}
 }
@@ -365,7 +365,7 @@ func TestSettingsThatCannotBeReadAreSaid(t *testing.T) {
 				if file == ".claude/agents/a.md" && name == "a folder" {
 					continue
 				}
-				if added, lost := openIn(t, cwd, supervisor.Config{}); len(added) > 0 ||
+				if added, lost := openIn(t, cwd, conf.Config{}); len(added) > 0 ||
 					!strings.Contains(lost, "cannot be read") && name != "deep lists" {
 					t.Errorf("%s: claude gets %q, the person is told %q", file, added, lost)
 				}
@@ -382,7 +382,7 @@ func TestManyAgentsAreBounded(t *testing.T) {
 		files[".claude/agents/"+strconv.Itoa(i)+".md"] = ""
 	}
 	lay(t, cwd, files)
-	if _, lost := openIn(t, cwd, supervisor.Config{}); !strings.Contains(lost, "agents that cannot be read") {
+	if _, lost := openIn(t, cwd, conf.Config{}); !strings.Contains(lost, "agents that cannot be read") {
 		t.Errorf("the person is told %q", lost)
 	}
 }
@@ -407,7 +407,7 @@ func FuzzFrontMatter(f *testing.F) {
 func BenchmarkStartInProject(b *testing.B) {
 	cwd := b.TempDir()
 	for b.Loop() {
-		if got, err := StartInProject(ProjectFolder{Cwd: cwd}, supervisor.Config{}); err != nil || got.Lost != "" {
+		if got, err := StartInProject(ProjectFolder{Cwd: cwd}, conf.Config{}); err != nil || got.Lost != "" {
 			b.Fatal(got.Lost, err)
 		}
 	}

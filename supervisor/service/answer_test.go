@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/internal/storetest"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
@@ -176,7 +177,7 @@ func TestWhatAQuestionDoesNotTakeIsRefusedBeforeItIsRead(t *testing.T) {
 		_, err := Judge("it", c.q, c.a, questions.Place{})
 		var refused *Refusal
 		if c.says == "" && err != nil || c.says != "" &&
-			(!errors.As(err, &refused) || refused.ExitsWith() != supervisor.ExitUsage || !strings.Contains(err.Error(), c.says)) {
+			(!errors.As(err, &refused) || refused.ExitsWith() != exit.Usage || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -3,7 +3,7 @@ package service
 import (
 	"fmt"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // A Reason is why something was not done.
@@ -34,9 +34,9 @@ func (r *Refusal) Error() string { return r.Text }
 func (r *Refusal) ExitsWith() int {
 	switch r.Reason {
 	case Conflict, Closed, Away:
-		return supervisor.ExitFailed
+		return exit.Failed
 	}
-	return supervisor.ExitUsage
+	return exit.Usage
 }
 
 // Refused is a Refusal of what cannot be meant so.

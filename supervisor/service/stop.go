@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -63,7 +64,7 @@ func Stop(ctx context.Context, c client.Client, id string, only bool, by string)
 	case !whole:
 		return Stopped{run, agent, "kept", becomes + "\nNobody supervises " + run +
 			": the stop is kept, and done when the run is resumed. Run:\n  claude-supervise resume " + run, "", false}, nil
-	case v.EndedAt != nil && v.ExitCode != nil && *v.ExitCode == supervisor.ExitStopped:
+	case v.EndedAt != nil && v.ExitCode != nil && *v.ExitCode == exit.Stopped:
 		return Stopped{run, run, "stopped", run + " is stopped.", "", false}, nil
 	case v.EndedAt != nil: // its supervisor ended it just now, too early for the stop
 		return Stopped{run, run, "ended", run + " has already ended.", "", false}, nil

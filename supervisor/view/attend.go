@@ -1,8 +1,6 @@
 package view
 
 import (
-	"claude-supervise/supervisor/text"
-
 	"context"
 	"fmt"
 	"slices"
@@ -12,13 +10,15 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/text"
 )
 
 // A Snapshot is how a run stands at one moment, and what has happened to it since the one before.
 type Snapshot struct {
 	Run  RunView
-	Open []*supervisor.Question    // that wait for an answer, oldest first
-	News []supervisor.Notification // in the words of who supervises it; of the first sight, the questions that are open
+	Open []*supervisor.Question // that wait for an answer, oldest first
+	News []notice.Notification  // in the words of who supervises it; of the first sight, the questions that are open
 
 	State supervisor.State
 }
@@ -46,8 +46,8 @@ func (r Reader) Attend(ctx context.Context, run string, each func(Snapshot) erro
 // The types of notice that only Attend gives: a person has left a message (Text) for an agent, and the agent reads it.
 // Of one that was left before the first sight the text and whose it is are not known.
 const (
-	MessageLeft supervisor.NotificationType = "message"
-	MessageRead supervisor.NotificationType = "message_read"
+	MessageLeft notice.Type = "message"
+	MessageRead notice.Type = "message_read"
 )
 
 // Attending is what one Attend has seen so far.
@@ -83,10 +83,10 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 		s.News = append(s.News, a.read(before, after)...)
 	}
 	// Several things may have happened since the last look: they are told in their order.
-	slices.SortStableFunc(s.News, func(m, n supervisor.Notification) int { return m.Time.Compare(n.Time) })
+	slices.SortStableFunc(s.News, func(m, n notice.Notification) int { return m.Time.Compare(n.Time) })
 	for _, q := range s.Open {
 		if a.before == nil || before.Questions[q.ID] == nil {
-			s.News = append(s.News, supervisor.Asking(q))
+			s.News = append(s.News, notice.Asking(q))
 		}
 	}
 	a.before, a.last = &after, l.LastEvent
@@ -95,8 +95,8 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 
 // happened tells what events say by themselves, beside what they change. One of a kind that this version does not know
 // tells nothing: a newer one may supervise the run.
-func (a *Attending) happened(events []checkpoints.Event, last int64, after supervisor.State) []supervisor.Notification {
-	var ns []supervisor.Notification
+func (a *Attending) happened(events []checkpoints.Event, last int64, after supervisor.State) []notice.Notification {
+	var ns []notice.Notification
 	for _, record := range events {
 		e, err := supervisor.Recorded(record)
 		if err != nil || record.Seq > last {
@@ -108,7 +108,7 @@ func (a *Attending) happened(events []checkpoints.Event, last int64, after super
 			if n.Kind == supervisor.EntryMessage {
 				a.Said[n.Seq] = n
 				ns = append(ns,
-					supervisor.Notification{Time: n.At, Run: a.Run, Agent: n.Agent, Type: MessageLeft, Text: n.Value,
+					notice.Notification{Time: n.At, Run: a.Run, Agent: n.Agent, Type: MessageLeft, Text: n.Value,
 						By: n.By})
 			}
 		}
@@ -117,11 +117,11 @@ func (a *Attending) happened(events []checkpoints.Event, last int64, after super
 }
 
 // dated returns a notice of a change the time of that.
-func dated(n supervisor.Notification) supervisor.Notification {
+func dated(n notice.Notification) notice.Notification {
 	switch {
 	case n.Question != nil && n.Question.AnsweredAt != nil:
 		n.Time = *n.Question.AnsweredAt
-	case n.State != nil && n.Type != supervisor.Reported:
+	case n.State != nil && n.Type != notice.Reported:
 		n.Time = n.State.Since
 	}
 	return n
@@ -131,11 +131,11 @@ func dated(n supervisor.Notification) supervisor.Notification {
 var messageKey = text.Lazily(`^message (\d+)$`)
 
 // read tells which messages of people agents have begun to read.
-func (a *Attending) read(before, after supervisor.State) []supervisor.Notification {
+func (a *Attending) read(before, after supervisor.State) []notice.Notification {
 	reads := func(d *supervisor.Delivery) bool {
 		return d != nil && (d.State == checkpoints.DeliveryStarted || d.State == checkpoints.DeliveryDelivered)
 	}
-	var ns []supervisor.Notification
+	var ns []notice.Notification
 	for _, agent := range after.AllAgents() {
 		for _, d := range after.FindDeliveries(agent.ID,
 			func(d *supervisor.Delivery) bool { return reads(d) && !reads(before.Deliveries[d.UUID]) }) {
@@ -144,7 +144,7 @@ func (a *Attending) read(before, after supervisor.State) []supervisor.Notificati
 				if m == nil {
 					continue
 				}
-				n := supervisor.Notification{Time: checkpoints.Now(), Run: a.Run, Agent: agent.ID, Type: MessageRead}
+				n := notice.Notification{Time: checkpoints.Now(), Run: a.Run, Agent: agent.ID, Type: MessageRead}
 				if seq, err := strconv.ParseInt(m[1], 10, 64); err == nil {
 					n.Text, n.By = a.Said[seq].Value, a.Said[seq].By
 					delete(a.Said, seq)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // AwaitSnapshot blocks until the supervisor of a run has answered a note that asks for a snapshot, and gives what came
@@ -62,7 +63,7 @@ func runSnapshot(run supervisor.Run) (*RunSnapshot, error) {
 	if run.Snapshots == nil { // of most: their configuration is not read
 		return nil, nil
 	}
-	var config supervisor.Config
+	var config conf.Config
 	if err := json.Unmarshal(run.Config, &config); err != nil {
 		return nil, fmt.Errorf("the configuration of run %s cannot be read: %w", run.ID, err)
 	}

@@ -11,6 +11,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/task"
 )
 
 // Details is all that `show` tells: one question, or a run with its agents, questions and reports.
@@ -19,18 +21,18 @@ type Details struct {
 	Questions []QuestionView                 `json:"questions"`
 	Reports   map[string]*checkpoints.Report `json:"reports"` // by agent
 	// by agent: the file of what it printed
-	Logs      map[string]string                 `json:"logs"`
-	Criteria  map[string][]supervisor.Criterion `json:"success_criteria"` // by agent
-	Rules     []PermissionView                  `json:"rules"`            // what runs unasked
-	Worktrees map[string]WorktreeView           `json:"worktrees"`        // by agent
+	Logs      map[string]string           `json:"logs"`
+	Criteria  map[string][]task.Criterion `json:"success_criteria"` // by agent
+	Rules     []PermissionView            `json:"rules"`            // what runs unasked
+	Worktrees map[string]WorktreeView     `json:"worktrees"`        // by agent
 	// what became of the findings that its agents shared
 	Merged *checkpoints.Merged     `json:"merged"`
 	Agents map[string]AgentDetails `json:"agents"`
 	// of a run that is a pool, or nothing but its tasks
-	Tasks    *supervisor.Table `json:"tasks"`
-	Pool     bool              `json:"-"` // they are alike, and may be many
-	Agent    string            `json:"-"` // the one that was named; "": the run
-	Question *QuestionView     `json:"-"`
+	Tasks    *notice.Table `json:"tasks"`
+	Pool     bool          `json:"-"` // they are alike, and may be many
+	Agent    string        `json:"-"` // the one that was named; "": the run
+	Question *QuestionView `json:"-"`
 }
 
 // WorktreeView is an agent's git worktree as `show --json` shows it.
@@ -97,7 +99,7 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	}
 	d := Details{Agent: named, Agents: map[string]AgentDetails{}, Questions: []QuestionView{},
 		Reports: map[string]*checkpoints.Report{}, Logs: map[string]string{},
-		Criteria: map[string][]supervisor.Criterion{}}
+		Criteria: map[string][]task.Criterion{}}
 	if d.Run, err = r.Run(ctx, run); err != nil {
 		return Details{}, err
 	}
@@ -125,7 +127,7 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 			d.Reports[a.ID] = a.Report
 		}
 		if len(a.SuccessCriteria) > 0 {
-			d.Criteria[a.ID], _ = supervisor.MatchCriteria(a)
+			d.Criteria[a.ID], _ = task.MatchCriteria(a)
 		}
 		pid := 0
 		if v, is := d.Run.Agent(a.ID); is && (named == "" || named == a.ID) {

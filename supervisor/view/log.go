@@ -19,7 +19,9 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/text"
 )
 
@@ -226,7 +228,7 @@ func (t *tail) close() {
 }
 
 // Said says in words what a line of a log holds, with its time; nothing for what only programs need.
-func Said(line []byte) []string { return inWords(remarks(line, supervisor.Said)) }
+func Said(line []byte) []string { return inWords(remarks(line, listen.Said)) }
 
 // Prose returns what says in words what the lines of an agent's log hold, one after the other, as Said does but without
 // the agent's signals, which are for the supervisor. A signal that counts only at the end of its turn is prose
@@ -237,7 +239,7 @@ func Prose(agent string) func(line []byte) []string {
 }
 
 func proseOf(agent string) func(line []byte) []Remark {
-	reader := supervisor.NewSignalReader(agent, nil, nil)
+	reader := listen.NewSignalReader(agent, nil, nil)
 	return func(line []byte) []Remark {
 		return remarks(line, func(m procs.Message) string { return reader.Prose(m, reader.Read(m)) })
 	}
@@ -261,8 +263,8 @@ func CallInWords(name string, input json.RawMessage) string {
 		default:
 			told = supervisor.Spoken(sig)
 		}
-	} else if name == supervisor.AskUserQuestion {
-		questions, _ := supervisor.UserQuestions(input) // one that cannot be read is shown as it is
+	} else if name == ask.AskUserQuestion {
+		questions, _ := ask.UserQuestions(input) // one that cannot be read is shown as it is
 		told = textsOf(questions)
 	}
 	if told = text.FirstLine(told); told == "" {
@@ -270,7 +272,7 @@ func CallInWords(name string, input json.RawMessage) string {
 		if command := commandOf(input); name == "Bash" && command != "" { // not what the agent says of it
 			told = "command: " + command
 		}
-		return "[" + text.Line(name, supervisor.MaxToolName) + "] " + text.Line(told, text.MaxLine)
+		return "[" + text.Line(name, ask.MaxToolName) + "] " + text.Line(told, text.MaxLine)
 	}
 	return "[" + own + "] " + told
 }

@@ -17,6 +17,8 @@ import (
 
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/listen"
 )
 
 // A RunLog is the logs of a run's agents as one, in the order of time, with the answers that they were given.
@@ -51,7 +53,7 @@ func (l LogLine) Remarks() []Remark {
 	if l.Answer != nil {
 		return []Remark{answerRemark(l)}
 	}
-	return l.signed(remarks(l.Line, supervisor.Said))
+	return l.signed(remarks(l.Line, listen.Said))
 }
 
 // Said says in words what the line holds, when and whose it is; nothing for what only programs need.
@@ -160,7 +162,7 @@ func (l RunLog) Recent(ctx context.Context, n int) (texts []string, after RunLog
 		atWork = slices.DeleteFunc(slices.Clone(agents), func(a supervisor.Agent) bool { return a.Parent != "" })
 	}
 	l.from = map[string]int64{}
-	labels := supervisor.LabelsOf(agents)
+	labels := label.Of(agents)
 	for _, a := range agents {
 		part := 0
 		if slices.ContainsFunc(atWork, func(b supervisor.Agent) bool { return a.ID == b.ID }) {
@@ -230,7 +232,7 @@ func (t *threads) find(ctx context.Context) error {
 	}
 	slices.SortFunc(agents, asTheyCame)
 	t.files = len(logs)
-	labels := supervisor.LabelsOf(agents)
+	labels := label.Of(agents)
 	for _, a := range agents {
 		if t.log.Agent != "" && a.ID != t.log.Agent {
 			continue

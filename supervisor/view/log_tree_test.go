@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // A loggedTree is a run whose agents' logs a test writes.
@@ -149,12 +150,12 @@ func TestAnAgentIsWaitedForUntilItHasEndedItself(t *testing.T) {
 		Delegated: &checkpoints.Delegated{},
 	}}})
 	end, err := r.await(t.Context(), nodes[0])
-	if a := (Awaited{nodes[0], end}); err != nil || !end.GoesOn() || a.Code() != supervisor.ExitPartial {
+	if a := (Awaited{nodes[0], end}); err != nil || !end.GoesOn() || a.Code() != exit.Partial {
 		t.Errorf("it ends with %d: %+v, %v", a.Code(), end, err)
 	}
 	l.Leave(supervisor.LeavingInterrupted)
 	if end, err = r.await(t.Context(), nodes[1]); err != nil ||
-		(Awaited{nodes[1], end}).Code() != supervisor.ExitInterrupted {
+		(Awaited{nodes[1], end}).Code() != exit.Interrupted {
 		t.Errorf("the run ends with %+v, %v", end, err)
 	}
 	above, err := r.Above(t.Context(), loggedChild)

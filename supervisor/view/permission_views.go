@@ -6,17 +6,18 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // PermissionsView is what a run lets its agents do without asking.
 type PermissionsView struct {
-	Run      string                 `json:"run"`
-	Default  supervisor.Permissions `json:"default"` // what becomes of what no rule is about
-	Rules    []PermissionView       `json:"rules"`
-	Denied   []string               `json:"denied"`         // rules of what never runs
-	Project  bool                   `json:"allow_project"`  // the folder's own files are in force
-	Sessions bool                   `json:"allow_sessions"` // messages to and from other sessions of the person are
-	Flags    []string               `json:"flags"`          // handed on to claude, which may permit more
+	Run      string           `json:"run"`
+	Default  conf.Permissions `json:"default"` // what becomes of what no rule is about
+	Rules    []PermissionView `json:"rules"`
+	Denied   []string         `json:"denied"`         // rules of what never runs
+	Project  bool             `json:"allow_project"`  // the folder's own files are in force
+	Sessions bool             `json:"allow_sessions"` // messages to and from other sessions of the person are
+	Flags    []string         `json:"flags"`          // handed on to claude, which may permit more
 }
 
 // PermissionView is one rule of what runs without asking.
@@ -48,7 +49,7 @@ func (r Reader) Permissions(ctx context.Context, run string) (PermissionsView, e
 		Project: s.Config.AllowProject, Sessions: s.Config.AllowSessions, Flags: append([]string{}, s.Config.Flags...),
 	}
 	if v.Default == "" {
-		v.Default = supervisor.AskPermissions
+		v.Default = conf.AskPermissions
 	}
 	for _, rule := range s.Config.Allow {
 		v.Rules = append(v.Rules, PermissionView{Rule: rule, From: "--allow"})

@@ -13,6 +13,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -217,7 +220,7 @@ func View(q *supervisor.Question) QuestionView {
 			v.Tool, v.Input, v.Folder = q.Tool.Name, q.Tool.Input, q.Tool.Cwd
 		}
 	case kind.Hands:
-		v.Task, v.Child = supervisor.WorkIn(q).Task, q.Child
+		v.Task, v.Child = ask.WorkIn(q).Task, q.Child
 	}
 	return v
 }
@@ -377,14 +380,14 @@ func (v AgentView) UnusualTier() string {
 }
 
 // labelsByRun name the agents of several runs.
-func labelsByRun(agents []supervisor.Agent) map[string]supervisor.Labels {
+func labelsByRun(agents []supervisor.Agent) map[string]label.Labels {
 	of := map[string][]supervisor.Agent{}
 	for _, a := range agents {
 		of[a.Run] = append(of[a.Run], a)
 	}
-	labels := map[string]supervisor.Labels{}
+	labels := map[string]label.Labels{}
 	for run, all := range of {
-		labels[run] = supervisor.LabelsOf(all)
+		labels[run] = label.Of(all)
 	}
 	return labels
 }
@@ -404,7 +407,7 @@ func agentView(a supervisor.Agent, l supervisor.Launch, who string, asks []strin
 		v.LimitedUntil = a.NotBefore
 	}
 	if a.Status.Ended() {
-		code := supervisor.ExitCode(&a)
+		code := exit.Code(&a)
 		v.ExitCode = &code
 	}
 	if a.Delegated != nil {

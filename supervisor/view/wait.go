@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // A Node is a run or one of the agents below its root, to be waited for.
@@ -102,9 +103,9 @@ func (a Awaited) Code() int {
 		case agent.ExitCode != nil:
 			return *agent.ExitCode
 		case agent.Status == checkpoints.Parked:
-			return supervisor.ExitParked
+			return exit.Parked
 		case agent.Status == checkpoints.OverBudget:
-			return supervisor.ExitBudget
+			return exit.Budget
 		}
 	}
 	return a.View.code()
@@ -122,16 +123,16 @@ func (v RunView) code() int {
 		return *v.ExitCode
 	case v.Status == checkpoints.Parked, v.left == supervisor.LeavingParked:
 		if slices.ContainsFunc(v.Agents, func(a AgentView) bool { return a.Status == checkpoints.OverBudget }) {
-			return supervisor.ExitBudget
+			return exit.Budget
 		}
-		return supervisor.ExitParked
+		return exit.Parked
 	}
-	return supervisor.ExitInterrupted
+	return exit.Interrupted
 }
 
 // WorseCode returns the worse of two exit codes of runs.
 func WorseCode(a, b int) int {
-	for _, code := range supervisor.ByWorst {
+	for _, code := range exit.ByWorst {
 		if a == code || b == code {
 			return code
 		}

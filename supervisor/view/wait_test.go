@@ -7,25 +7,26 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/internal/storetest"
 )
 
 func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
-	code := supervisor.ExitPartial
+	code := exit.Partial
 	for name, c := range map[string]struct {
 		status supervisor.Status
 		ends   bool
 		left   string
 		want   int
 	}{
-		"ended":  {checkpoints.Partial, true, supervisor.LeavingEnded, supervisor.ExitPartial},
-		"parked": {checkpoints.Parked, false, supervisor.LeavingParked, supervisor.ExitParked},
+		"ended":  {checkpoints.Partial, true, supervisor.LeavingEnded, exit.Partial},
+		"parked": {checkpoints.Parked, false, supervisor.LeavingParked, exit.Parked},
 		"interrupted": {checkpoints.Interrupted, false, supervisor.LeavingInterrupted,
-			supervisor.ExitInterrupted},
+			exit.Interrupted},
 		"parked, then interrupted": {checkpoints.Parked, false, supervisor.LeavingInterrupted,
-			supervisor.ExitParked},
-		"its supervisor died at work": {checkpoints.Running, false, "", supervisor.ExitInterrupted},
-		"its supervisor died parked":  {checkpoints.Parked, false, "", supervisor.ExitInterrupted},
+			exit.Parked},
+		"its supervisor died at work": {checkpoints.Running, false, "", exit.Interrupted},
+		"its supervisor died parked":  {checkpoints.Parked, false, "", exit.Interrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,9 +92,9 @@ func TestAwaitOfNoRunIsAnError(t *testing.T) {
 
 func TestTheWorstOfSeveralExitCodesCounts(t *testing.T) {
 	order := []int{
-		supervisor.ExitInternal, supervisor.ExitNoAgent, supervisor.ExitFailed, supervisor.ExitUnreported,
-		supervisor.ExitStopped, supervisor.ExitBudget, supervisor.ExitInterrupted, supervisor.ExitParked,
-		supervisor.ExitPartial, supervisor.ExitSuccess,
+		exit.Internal, exit.NoAgent, exit.Failed, exit.Unreported,
+		exit.Stopped, exit.Budget, exit.Interrupted, exit.Parked,
+		exit.Partial, exit.Success,
 	}
 	for i, worse := range order {
 		for _, better := range order[i:] {

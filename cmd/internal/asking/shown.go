@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
@@ -29,7 +29,7 @@ func Shown(q view.QuestionView) terminal.Question {
 		Terms: q.Terms(), ID: q.ID, Header: q.Header, Text: q.Asks(), Context: q.Context, Agent: AgentOf(q), Run: q.Run,
 		Asker: shownAsker(q.Asker), Urgent: q.Urgent,
 		Declinable: view.Declinable(q), AskedAt: q.AskedAt, Command: q.AnswerCommand,
-		Secret: supervisor.AsksForSecret(q.Question, q.Context),
+		Secret: ask.AsksForSecret(q.Question, q.Context),
 		Task:   q.Task, Group: q.Group, Index: q.Index, Of: 1, Optional: q.Optional && q.Run != "",
 	}
 	switch kind := questions.KindOf(q.Kind); {

@@ -15,7 +15,7 @@ import (
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/serving"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/service"
 )
 
@@ -68,7 +68,7 @@ func TestPsInsideAnAgentListsItsOwnRunAlone(t *testing.T) {
 	if printed, _ := typed(t, programOf(s).Ps(new(cobra.Command)), "-q"); printed != "r-aaaaaaaa\n" {
 		t.Errorf("it lists %s", printed)
 	}
-	if printed, code := typed(t, programOf(s).Ps(new(cobra.Command)), "-q", "--tree"); code != supervisor.ExitUsage {
+	if printed, code := typed(t, programOf(s).Ps(new(cobra.Command)), "-q", "--tree"); code != exit.Usage {
 		t.Errorf("it exits with %d: %s", code, printed)
 	}
 }
@@ -80,7 +80,7 @@ func inside(t *testing.T) {
 }
 
 func TestWaitExitsWithTheWorstCodeAndSaysWhatToType(t *testing.T) {
-	parked := left("r-parked00", "parked", supervisor.ExitParked, "q-7kq2mx")
+	parked := left("r-parked00", "parked", exit.Parked, "q-7kq2mx")
 	byItself := parked
 	byItself.ByItself = true
 	goesOn, asks := left("r-running0", "running", 0), left("r-asking00", "running", 0, "q-7kq2mx")
@@ -121,7 +121,7 @@ func TestAnAgentDoesNotWaitForItself(t *testing.T) {
 	for _, s := range []service.Runs{all, onDisk{all}} {
 		const refused = "inside agent a-7Qm2xK9fWb4T for its own run r-aaaaaaaa: neither would end"
 		printed, code := typed(t, programOf(s).Wait(&cobra.Command{Use: "wait"}), "r-bbbbbbbb", "r-aaaaaaaa")
-		if code != supervisor.ExitFailed || !strings.Contains(printed, refused) {
+		if code != exit.Failed || !strings.Contains(printed, refused) {
 			t.Errorf("it exits with %d: %s", code, printed)
 		}
 		for _, args := range [][]string{{"--timeout", "0", "r-aaaaaaaa"}, {"r-bbbbbbbb"}} {
@@ -135,7 +135,7 @@ func TestAnAgentDoesNotWaitForItself(t *testing.T) {
 func TestThatOneRunCannotBeStoppedKeepsNoneOfTheOthers(t *testing.T) {
 	s := onDisk{elsewhere{runs: []service.Left{left("r-refused", "running", 0), left("r-bbbbbbbb", "running", 0)}, stopped: map[string]bool{}}}
 	printed, code := typed(t, programOf(s).Stop(&cobra.Command{Use: "stop"}), "--all")
-	if code != supervisor.ExitFailed || !strings.Contains(printed, "r-bbbbbbbb is being stopped.\nr-refused cannot") {
+	if code != exit.Failed || !strings.Contains(printed, "r-bbbbbbbb is being stopped.\nr-refused cannot") {
 		t.Errorf("it exits with %d: %s", code, printed)
 	}
 	if _, code = typed(t, programOf(s).Stop(&cobra.Command{Use: "stop"}), "--only", "a-1"); code != 0 ||
@@ -148,7 +148,8 @@ func TestThatOneRunCannotBeStoppedKeepsNoneOfTheOthers(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "stop takes the ids of runs or agents, or --all", "--all r-1": "it takes no ids and no --only",
 	} {
-		if printed, code := typed(t, programOf(s).Stop(&cobra.Command{Use: "stop"}), strings.Fields(args)...); code != supervisor.ExitUsage ||
+		if printed, code := typed(t, programOf(s).Stop(&cobra.Command{Use: "stop"}),
+			strings.Fields(args)...); code != exit.Usage ||
 			!strings.Contains(printed, want) {
 			t.Errorf("%q exits with %d: %s", args, code, printed)
 		}
@@ -268,7 +269,7 @@ func TestWithoutATerminalNothingThatActsGuessesARun(t *testing.T) {
 		if err != nil {
 			got = "! " + err.Error()
 		}
-		if got != c.want || err != nil && exitcode.Of(err) != supervisor.ExitUsage {
+		if got != c.want || err != nil && exitcode.Of(err) != exit.Usage {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -114,7 +114,7 @@ func (w waiting) await(ctx context.Context, s service.Runs, nodes []view.Node) e
 	limited, cancel := context.WithTimeoutCause(ctx, w.limit, errTimedOut)
 	defer cancel()
 
-	code, left := supervisor.ExitSuccess, slices.Clone(nodes)
+	code, left := exit.Success, slices.Clone(nodes)
 	var waited error
 	written := terminal.Print(func(p *terminal.Printer) error {
 		var wrote error
@@ -135,9 +135,9 @@ func (w waiting) await(ctx context.Context, s service.Runs, nodes []view.Node) e
 		case errors.Is(waited, errOne):
 			waited = nil
 		case ctx.Err() != nil:
-			waited, code = nil, supervisor.ExitInterrupted
+			waited, code = nil, exit.Interrupted
 		case errors.Is(waited, errTimedOut):
-			waited, code = nil, supervisor.ExitTimedOut
+			waited, code = nil, exit.TimedOut
 			p.Notice(fmt.Sprintf("Still active: %s. See: %s ps", strings.Join(names(left), ", "), w.program))
 		}
 		return nil
@@ -145,7 +145,7 @@ func (w waiting) await(ctx context.Context, s service.Runs, nodes []view.Node) e
 	switch {
 	case waited != nil || written != nil:
 		return errors.Join(waited, written)
-	case code != supervisor.ExitSuccess:
+	case code != exit.Success:
 		return exitcode.Error(code)
 	}
 	return nil

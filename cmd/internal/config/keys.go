@@ -14,7 +14,7 @@ import (
 
 	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/yamlfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -39,7 +39,7 @@ var keys = []key{
 			return nil
 		})
 	}},
-	{"delegate", checked(func(text string) error { _, err := supervisor.ParseDelegates(text); return err })},
+	{"delegate", checked(func(text string) error { _, err := conf.ParseDelegates(text); return err })},
 	{"hold", func(r *yamlfile.Reader, name string, n *yaml.Node) string { return r.Hold(name, n) }},
 	{"keep_processes", truth},
 	{"max_agents", whole},

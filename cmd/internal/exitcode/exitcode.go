@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
@@ -29,23 +30,23 @@ func Usage(format string, args ...any) error { return UsageError{fmt.Errorf(form
 
 // Of is the code that an error ends the program with. An error that has a method ExitsWith knows it itself.
 func Of(err error) int {
-	var exit Error
+	var code Error
 	var misused UsageError
 	var refused *questions.Refusal
 	var own interface{ ExitsWith() int } // not ExitCode, which those of processes have that we start
 	switch {
 	case err == nil:
-		return supervisor.ExitSuccess
-	case errors.As(err, &exit):
-		return int(exit)
+		return exit.Success
+	case errors.As(err, &code):
+		return int(code)
 	case errors.As(err, &own):
 		return own.ExitsWith()
 	case errors.As(err, &misused), errors.As(err, &refused), view.NoSuchID(err):
-		return supervisor.ExitUsage
+		return exit.Usage
 	case errors.Is(err, doctor.ErrNoAgent):
-		return supervisor.ExitNoAgent
+		return exit.NoAgent
 	case errors.Is(err, supervisor.ErrBug):
-		return supervisor.ExitInternal
+		return exit.Internal
 	}
-	return supervisor.ExitFailed
+	return exit.Failed
 }

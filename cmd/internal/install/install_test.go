@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // inProject is a project of a person at home, with nothing in either.
@@ -97,7 +97,7 @@ func TestInitDoesNothingWhereASymlinkIsInTheWay(t *testing.T) {
 
 func TestTheHomeOfAPersonIsNoProject(t *testing.T) {
 	t.Chdir(inProject(t))
-	if err := Install(Flags{}); exitcode.Of(err) != supervisor.ExitUsage || !strings.Contains(err.Error(), "init --user") {
+	if err := Install(Flags{}); exitcode.Of(err) != exit.Usage || !strings.Contains(err.Error(), "init --user") {
 		t.Errorf("it says %v", err)
 	}
 }

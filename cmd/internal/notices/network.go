@@ -20,6 +20,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/text"
@@ -176,7 +177,7 @@ func (p *mailer) open(asked []*supervisor.Question) {
 func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Message, error) {
 	t := asking.Shown(view.View(q))
 	m := notify.Message{ID: q.ID + ".asked", About: q.ID, Priority: 4, Tags: []string{"question"},
-		Event: p.Event(supervisor.Asking(q))}
+		Event: p.Event(notice.Asking(q))}
 	m.Title = text.Truncate(terminal.CleanLine("claude-supervise asks: "+t.Seen(t.Header), 0), notify.MaxTitle)
 	if t.Header == "" {
 		m.Title = "claude-supervise asks"
@@ -258,7 +259,7 @@ func (p *mailer) closed(ctx context.Context, id string) (notify.Message, error) 
 		m.Text = text.Truncate(fmt.Sprintf("%s answered by %s: %s", id, t.Seen(q.AnsweredBy), t.Seen(q.Answer)),
 			notify.MaxText)
 	}
-	m.Event = p.Event(supervisor.Notification{Time: time.Now(), Run: q.Run, Agent: q.Agent, Type: supervisor.QuestionDone,
+	m.Event = p.Event(notice.Notification{Time: time.Now(), Run: q.Run, Agent: q.Agent, Type: notice.QuestionDone,
 		Question: q})
 	return m, nil
 }

@@ -18,6 +18,8 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/view"
 )
 
@@ -60,7 +62,7 @@ type Person struct {
 	Banner  []string          // the command that shows a banner (Show)
 	Printer *terminal.Printer
 	Log     zerolog.Logger
-	Event   func(supervisor.Notification) any // a notice as programs read it
+	Event   func(notice.Notification) any // a notice as programs read it
 }
 
 // Channels are all by which a person is told. The zero Channels tell nobody.
@@ -114,7 +116,7 @@ func (c *Channels) Open(asked []*supervisor.Question) {
 const waitedLong = time.Minute
 
 // Parked takes the notice that an agent is parked: nobody has answered while its process was held.
-func (c *Channels) Parked(n supervisor.Notification) {
+func (c *Channels) Parked(n notice.Notification) {
 	c.mu.Lock()
 	i := slices.IndexFunc(c.asked, func(q *supervisor.Question) bool { return q.Agent == n.Agent })
 	var q *supervisor.Question
@@ -133,7 +135,7 @@ func (c *Channels) Parked(n supervisor.Notification) {
 // Left tells how a run is left, and ends all telling. It blocks for the slowest channel, within that one's bound.
 func (c *Channels) Left(out supervisor.Outcome) {
 	var end *ending
-	if out.Run != nil && out.Code != supervisor.ExitInterrupted && out.Code != supervisor.ExitStopped {
+	if out.Run != nil && out.Code != exit.Interrupted && out.Code != exit.Stopped {
 		end = endingOf(out)
 	}
 	var last sync.WaitGroup

@@ -12,6 +12,8 @@ import (
 
 	"claude-supervise/cmd/internal/config"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/notice"
 )
 
 // A recorder is a channel that keeps what it is told.
@@ -41,11 +43,11 @@ func TestEachChannelIsToldWhatIsAskedWhatWaitsAndHowARunIsLeft(t *testing.T) {
 	c.Told(t.Context(), long)
 	c.Open([]*supervisor.Question{long, short})
 	for _, agent := range []string{"a-1", "a-2", "a-3"} { // a-2 waits for a moment only, a-3 for nobody
-		c.Parked(supervisor.Notification{Time: now, Agent: agent})
+		c.Parked(notice.Notification{Time: now, Agent: agent})
 	}
 	c.Open(nil)
-	c.Parked(supervisor.Notification{Time: now, Agent: "a-1"})
-	c.Left(supervisor.Outcome{Code: supervisor.ExitInterrupted})
+	c.Parked(notice.Notification{Time: now, Agent: "a-1"})
+	c.Left(supervisor.Outcome{Code: exit.Interrupted})
 	want := []string{"told q-long", "open 2", "parked q-long", "open 0", "left false"}
 	if diff := cmp.Diff([][]string{want, want}, [][]string{one.heard, other.heard}); diff != "" {
 		t.Error(diff)

@@ -19,6 +19,7 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -69,9 +70,9 @@ func by(d view.Decision) string {
 // ending names the style of an exit code: good, bad, or neither.
 func ending(code *int) string {
 	switch {
-	case code == nil, *code == supervisor.ExitPartial:
+	case code == nil, *code == exit.Partial:
 		return ""
-	case *code == supervisor.ExitSuccess:
+	case *code == exit.Success:
 		return "good"
 	}
 	return "bad"

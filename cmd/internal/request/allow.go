@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // allowed reads --allow. The rules of the task file are not in it.
-func allowed(given []string, to *supervisor.Given) error {
+func allowed(given []string, to *conf.Given) error {
 	for _, text := range given {
 		switch text {
 		case allowTask:

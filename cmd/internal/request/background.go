@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 )
 
 // BackgroundRun is the variable that tells a supervisor in the background which run it is for.
@@ -17,7 +17,7 @@ const BackgroundBrief = "CLAUDE_SUPERVISE_BRIEF"
 
 // collectedBefore returns what was typed for the task of this supervisor in the background, and takes it out of the
 // environment: what the supervisor starts has no use for it.
-func collectedBefore() (b []supervisor.Brief, err error) {
+func collectedBefore() (b []task.Brief, err error) {
 	text := os.Getenv(BackgroundBrief)
 	if text == "" || !InBackground() {
 		return b, nil

@@ -3,7 +3,7 @@ package request
 import (
 	"github.com/spf13/cobra"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -22,7 +22,7 @@ func addBudgetFlags(cmd *cobra.Command, f *budgetFlags) {
 }
 
 // budget reads the flags.
-func (f budgetFlags) budget() (b supervisor.Budget, err error) {
+func (f budgetFlags) budget() (b conf.Budget, err error) {
 	if f.maxCost != "" {
 		if b.CostUSD, err = questions.ParseUSD(f.maxCost); err != nil {
 			return b, usage("--max-cost-usd %w", err)

@@ -12,7 +12,7 @@ import (
 
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/view"
 )
 
@@ -28,7 +28,7 @@ const (
 type part struct {
 	name   string // "": the task itself
 	prompt string
-	brief  *supervisor.Brief
+	brief  *task.Brief
 	shared string // the context that stands in the task file for all of them
 }
 
@@ -63,13 +63,13 @@ func (o Request) told(file taskfile.File) []part {
 // A lack is what a part of the task does not say.
 type lack struct {
 	of   string // the part
-	gaps []supervisor.Gap
+	gaps []task.Gap
 }
 
-func (p part) gaps() []supervisor.Gap {
+func (p part) gaps() []task.Gap {
 	b := *p.brief
 	b.Context += p.shared
-	return supervisor.CheckTask(p.prompt, b)
+	return task.CheckTask(p.prompt, b)
 }
 
 // gaps returns what the task lacks that its agents need. A demo's own task is its author's, and one in the background
@@ -112,7 +112,7 @@ func (o *Request) complete(f Flags) (err error) {
 		return err
 	}
 	if f.check == CheckAsk && terminal.Attended() && len(o.gaps(f.check)) > 0 {
-		o.Collected = make([]supervisor.Brief, len(o.parts))
+		o.Collected = make([]task.Brief, len(o.parts))
 		for i, p := range o.parts {
 			if o.Collected[i], err = collect(p); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (o *Request) complete(f Flags) (err error) {
 }
 
 // collect asks on the terminal for what a part of the task lacks.
-func collect(p part) (b supervisor.Brief, err error) {
+func collect(p part) (b task.Brief, err error) {
 	what := "The task"
 	if p.name != "" {
 		what += " of " + terminal.CleanLine(p.name, 50)
@@ -152,14 +152,14 @@ func collect(p part) (b supervisor.Brief, err error) {
 		}
 		switch {
 		case reply == "":
-		case g.Part == supervisor.PartContext:
+		case g.Part == task.PartContext:
 			b.Context = reply
-		case g.Part == supervisor.PartSuccessCriteria:
+		case g.Part == task.PartSuccessCriteria:
 			b.SuccessCriteria = parts(reply, ";")
 		default:
 			b.Goals = append(b.Goals, reply)
 		}
-		if g.Part != supervisor.PartSuccessCriteria {
+		if g.Part != task.PartSuccessCriteria {
 			continue
 		}
 		if reply, err = ask("deliverables", "the files that it is to make, with commas between them"); err != nil {
@@ -175,7 +175,7 @@ func parts(text, between string) []string {
 }
 
 // add puts what was collected into the part.
-func (p part) add(b supervisor.Brief) {
+func (p part) add(b task.Brief) {
 	p.brief.Context = strings.TrimSpace(p.brief.Context + "\n" + b.Context)
 	p.brief.Goals = slices.Concat(p.brief.Goals, b.Goals)
 	p.brief.SuccessCriteria = slices.Concat(p.brief.SuccessCriteria, b.SuccessCriteria)
@@ -210,7 +210,7 @@ func reminder(lacks []lack) string {
 	for _, l := range lacks {
 		names = append(names, l.of)
 		for _, g := range l.gaps {
-			if g.Part == supervisor.PartActionability && len(lacks) == 1 && l.of == "" {
+			if g.Part == task.PartActionability && len(lacks) == 1 && l.of == "" {
 				return "The task does not say what to work on (--check off hides this)."
 			}
 			if !slices.Contains(parts, string(g.Part)) {

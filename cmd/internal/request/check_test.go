@@ -3,12 +3,12 @@ package request
 import (
 	"testing"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 )
 
 func TestTheHintNamesWhatTheTaskLacks(t *testing.T) {
 	of := func(name, prompt string) lack {
-		return lack{of: name, gaps: supervisor.CheckTask(prompt, supervisor.Brief{})}
+		return lack{of: name, gaps: task.CheckTask(prompt, task.Brief{})}
 	}
 	for _, c := range []struct {
 		lacks []lack

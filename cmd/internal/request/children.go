@@ -8,7 +8,8 @@ import (
 
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 // maxStated bounds the texts of all stated tasks together, in bytes.
@@ -17,7 +18,7 @@ const maxStated = 64 << 20
 // applyLimits puts the limits of a task file under those of the person: those that the person has set, and the
 // defaults, it makes narrower. What would make a default wider counts only where all of the file does; else it is given
 // back, to be told.
-func applyLimits(cfg *supervisor.Config, file taskfile.File, given func(flag string) bool, all bool) (wishes []string) {
+func applyLimits(cfg *conf.Config, file taskfile.File, given func(flag string) bool, all bool) (wishes []string) {
 	wish := func(format string, args ...any) { wishes = append(wishes, fmt.Sprintf(format, args...)) }
 	for _, limit := range []struct {
 		flag string
@@ -50,7 +51,7 @@ func applyLimits(cfg *supervisor.Config, file taskfile.File, given func(flag str
 		wish("accept_ids %s", strings.Join(file.AcceptIDs, " "))
 	}
 	cfg.Worktree = cfg.Worktree || file.Worktree
-	cfg.Budget = supervisor.Lower(cfg.Budget, file.Budget)
+	cfg.Budget = conf.Lower(cfg.Budget, file.Budget)
 	return wishes
 }
 
@@ -79,12 +80,12 @@ func (o *Request) state(ctx context.Context, f Flags, file taskfile.File, given 
 	case o.Prompt == "" && len(b.Goals)+len(b.SuccessCriteria)+len(b.Deliverables) > 0:
 		return usage("the task has no prompt, so nobody reads its goals, success_criteria or deliverables;\n" +
 			"write them to the children, or give a prompt: its agent begins when they have ended")
-	case !slices.ContainsFunc(o.Children, func(c supervisor.Child) bool {
-		return c.Parent == "" && c.Said.Independence != supervisor.Optional
+	case !slices.ContainsFunc(o.Children, func(c task.Child) bool {
+		return c.Parent == "" && c.Said.Independence != task.Optional
 	}):
 		return usage("all children are optional and there is no prompt, so nothing would be waited for; nothing was started")
 	}
-	o.Group, o.Prompt, o.Brief = true, described(o.Children), supervisor.Brief{}
+	o.Group, o.Prompt, o.Brief = true, described(o.Children), task.Brief{}
 	return nil
 }
 
@@ -130,7 +131,7 @@ func limitOf(flag string, given func(flag string) bool) string {
 }
 
 // deepest is how deep the deepest of stated children stands, the root's being 1 deep.
-func deepest(children []supervisor.Child) int {
+func deepest(children []task.Child) int {
 	depths := map[string]int{"": 0}
 	deepest := 0
 	for _, c := range children {
@@ -141,7 +142,7 @@ func deepest(children []supervisor.Child) int {
 }
 
 // described says to people what stated tasks are.
-func described(children []supervisor.Child) string {
+func described(children []task.Child) string {
 	const most = 3
 	var names []string
 	for i, c := range children {

@@ -9,7 +9,7 @@ import (
 
 	"claude-supervise/cmd/internal/config"
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // OwnConfig reads the person's own config. It is empty inside an agent.
@@ -38,7 +38,7 @@ func SetDefaults(cmd *cobra.Command, f *Flags) (given func(flag string) bool, er
 	if err != nil {
 		return nil, exitcode.UsageError{Err: err}
 	}
-	agent := supervisor.Config{Exec: strings.Fields(f.exec)} // the default of what it does not understand is nobody's
+	agent := conf.Config{Exec: strings.Fields(f.exec)} // the default of what it does not understand is nobody's
 	var limits []string
 	for _, d := range defaults {
 		typed := given(d.Flag) && d.Flag != "allow" // whose rules are beside those of the flag

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // Flags are those of run.
@@ -53,9 +53,9 @@ func AddFlags(cmd *cobra.Command, f *Flags) {
 	fl.StringVar(&f.each, "each", "", "one task for each line that `COMMAND` prints: {item}")
 	fl.StringVar(&f.goOnFrom, "continue", "", "continue the conversation of an ended `AGENT`")
 	fl.BoolVar(&f.worktree, "worktree", false, "give each child its own git worktree")
-	addGrants(cmd, &f.Grants, Grants{permissions: string(supervisor.AskPermissions),
-		delegate: string(supervisor.AskDelegations), maxParallel: supervisor.DefaultMaxParallel,
-		maxDepth: supervisor.DefaultMaxDepth, maxAgents: supervisor.DefaultMaxAgents, retries: 3},
+	addGrants(cmd, &f.Grants, Grants{permissions: string(conf.AskPermissions),
+		delegate: string(conf.AskDelegations), maxParallel: conf.DefaultMaxParallel,
+		maxDepth: conf.DefaultMaxDepth, maxAgents: conf.DefaultMaxAgents, retries: 3},
 		"permit a `RULE`, task, project or sessions unasked", "accept signals with this `ID`")
 	AddSnapshots(cmd, &f.Snapshots)
 	AddSession(cmd, &f.Session)

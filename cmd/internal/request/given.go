@@ -7,7 +7,7 @@ import (
 
 	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/help"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/doctor"
 )
 
@@ -44,7 +44,7 @@ func addGrants(cmd *cobra.Command, f *Grants, usual Grants, allow, accept string
 }
 
 // Read reads the flags of a run that goes on, in which nothing that is not given changes; passed is what follows --.
-func (f Grants) Read(cmd *cobra.Command, passed []string) (g supervisor.Given, err error) {
+func (f Grants) Read(cmd *cobra.Command, passed []string) (g conf.Given, err error) {
 	if slices.Contains(f.allow, allowTask) {
 		return g, usage("--allow task is for run, which reads the task file: give the rules themselves")
 	}
@@ -62,19 +62,19 @@ func (f Grants) Read(cmd *cobra.Command, passed []string) (g supervisor.Given, e
 }
 
 // read reads the flags. Permissions and delegations are read where they are given.
-func (f Grants) read(passed []string, given func(text string) bool) (g supervisor.Given, err error) {
-	g = supervisor.Given{Permissions: supervisor.Permissions(f.permissions), MaxParallel: &f.maxParallel,
+func (f Grants) read(passed []string, given func(text string) bool) (g conf.Given, err error) {
+	g = conf.Given{Permissions: conf.Permissions(f.permissions), MaxParallel: &f.maxParallel,
 		MaxDepth: &f.maxDepth, MaxAgents: &f.maxAgents, Retries: &f.retries, AcceptIDs: f.acceptIDs, Flags: passed}
 	if err := allowed(f.allow, &g); err != nil {
 		return g, err
 	}
 	if given(f.permissions) {
-		if err := supervisor.CheckPermissions(g.Permissions); err != nil {
+		if err := conf.CheckPermissions(g.Permissions); err != nil {
 			return g, usage("--permissions %w", err)
 		}
 	}
 	if given(f.delegate) {
-		if g.Delegate, err = supervisor.ParseDelegates(f.delegate); err != nil {
+		if g.Delegate, err = conf.ParseDelegates(f.delegate); err != nil {
 			return g, usage("--delegate %w", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/taskfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // What a task file may do with each of its fields, which may come with a repository that nobody has read.
@@ -68,66 +68,66 @@ func ordered(t *testing.T, text string, flags ...string) (Request, error) {
 func TestATaskFileLoosensNothingUnlessThePersonLetsIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
-		got   func(supervisor.Config) any
+		got   func(conf.Config) any
 		stays any    // without a word of the person's
 		wish  string // what is told then
 		flag  []string
 		under any // with that flag of the person's
 		taken any // with --allow task
 	}{
-		"delegate": {"delegate: auto", func(c supervisor.Config) any {
+		"delegate": {"delegate: auto", func(c conf.Config) any {
 			return c.Delegate[0]
-		}, supervisor.AskDelegations, "delegate auto", []string{"--delegate", "deny"}, supervisor.DenyDelegations,
-			supervisor.AutoDelegations},
-		"delegate, by depth": {"delegate: deny,auto", func(c supervisor.Config) any {
+		}, conf.AskDelegations, "delegate auto", []string{"--delegate", "deny"}, conf.DenyDelegations,
+			conf.AutoDelegations},
+		"delegate, by depth": {"delegate: deny,auto", func(c conf.Config) any {
 			return c.Delegate[1]
-		}, supervisor.AskDelegations, "delegate deny,auto", []string{"--delegate", "auto"}, supervisor.AutoDelegations,
-			supervisor.AutoDelegations},
-		"delegate, narrower": {"delegate: deny", func(c supervisor.Config) any {
+		}, conf.AskDelegations, "delegate deny,auto", []string{"--delegate", "auto"}, conf.AutoDelegations,
+			conf.AutoDelegations},
+		"delegate, narrower": {"delegate: deny", func(c conf.Config) any {
 			return c.Delegate[0]
-		}, supervisor.DenyDelegations, "", []string{"--delegate", "auto"}, supervisor.DenyDelegations,
-			supervisor.DenyDelegations},
-		"max_depth": {"max_depth: 9", func(c supervisor.Config) any {
+		}, conf.DenyDelegations, "", []string{"--delegate", "auto"}, conf.DenyDelegations,
+			conf.DenyDelegations},
+		"max_depth": {"max_depth: 9", func(c conf.Config) any {
 			return c.MaxDepth
 		}, 3, "max_depth 9", []string{"--max-depth", "2"}, 2, 9},
-		"max_depth, narrower": {"max_depth: 1", func(c supervisor.Config) any {
+		"max_depth, narrower": {"max_depth: 1", func(c conf.Config) any {
 			return c.MaxDepth
 		}, 1, "", []string{"--max-depth", "0"}, 1, 1},
-		"max_agents": {"max_agents: 500", func(c supervisor.Config) any {
+		"max_agents": {"max_agents: 500", func(c conf.Config) any {
 			return c.MaxAgents
 		}, 50, "max_agents 500", []string{"--max-agents", "100"}, 100, 500},
-		"max_agents, narrower": {"max_agents: 5", func(c supervisor.Config) any {
+		"max_agents, narrower": {"max_agents: 5", func(c conf.Config) any {
 			return c.MaxAgents
 		}, 5, "", []string{"--max-agents", "100"}, 5, 5},
-		"max_parallel": {"max_parallel: 64", func(c supervisor.Config) any {
+		"max_parallel": {"max_parallel: 64", func(c conf.Config) any {
 			return c.MaxParallel
 		}, 4, "max_parallel 64", []string{"--max-parallel", "8"}, 8, 64},
-		"max_cost_usd": {"max_cost_usd: 7", func(c supervisor.Config) any {
+		"max_cost_usd": {"max_cost_usd: 7", func(c conf.Config) any {
 			return c.Budget.CostUSD
 		}, 7.0, "", []string{"--max-cost-usd", "2"}, 2.0, 7.0},
-		"max_tokens": {"max_tokens: 7M", func(c supervisor.Config) any {
+		"max_tokens": {"max_tokens: 7M", func(c conf.Config) any {
 			return c.Budget.Tokens
 		}, int64(7_000_000), "", []string{"--max-tokens", "2M"}, int64(2_000_000), int64(7_000_000)},
-		"max_turns": {"max_turns: 90", func(c supervisor.Config) any {
+		"max_turns": {"max_turns: 90", func(c conf.Config) any {
 			return c.Budget.Turns
 		}, 90, "", []string{"--max-turns", "8"}, 8, 90},
-		"permissions": {"permissions: ask", func(c supervisor.Config) any {
+		"permissions": {"permissions: ask", func(c conf.Config) any {
 			return c.Permissions
-		}, supervisor.AskPermissions, "", []string{"--permissions", "deny"}, supervisor.DenyPermissions,
-			supervisor.AskPermissions},
-		"hold": {"hold: forever", func(c supervisor.Config) any {
+		}, conf.AskPermissions, "", []string{"--permissions", "deny"}, conf.DenyPermissions,
+			conf.AskPermissions},
+		"hold": {"hold: forever", func(c conf.Config) any {
 			return c.Hold.String()
-		}, "5m0s", "hold forever", []string{"--hold", "1m"}, "1m0s", supervisor.Forever.String()},
-		"hold, narrower": {"hold: 10s", func(c supervisor.Config) any {
+		}, "5m0s", "hold forever", []string{"--hold", "1m"}, "1m0s", conf.Forever.String()},
+		"hold, narrower": {"hold: 10s", func(c conf.Config) any {
 			return c.Hold.String()
 		}, "10s", "", []string{"--hold", "1m"}, "1m0s", "10s"},
-		"accept_ids": {"accept_ids: [bg-task-1]", func(c supervisor.Config) any {
+		"accept_ids": {"accept_ids: [bg-task-1]", func(c conf.Config) any {
 			return strings.Join(c.AcceptIDs, " ")
 		}, "", "accept_ids bg-task-1", []string{"--accept-id", "mine"}, "mine", "bg-task-1"},
-		"allow": {"allow: [Bash(make test)]", func(c supervisor.Config) any {
+		"allow": {"allow: [Bash(make test)]", func(c conf.Config) any {
 			return strings.Join(c.Allow, " ")
 		}, "", "Bash(make test)", []string{"--allow", "Read"}, "Read", "Bash(make test)"},
-		"deny": {"deny: [Bash(make test)]", func(c supervisor.Config) any {
+		"deny": {"deny: [Bash(make test)]", func(c conf.Config) any {
 			return strings.Join(c.Deny, " ")
 		}, "Bash(make test)", "", []string{"--allow", "Read"}, "Bash(make test)", "Bash(make test)"},
 	} {

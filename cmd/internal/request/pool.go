@@ -9,12 +9,12 @@ import (
 
 	"claude-supervise/cmd/internal/items"
 	"claude-supervise/cmd/internal/taskfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 )
 
 // pool returns the tasks of a pool, one for each item; nil where there is none. In place of a template stands the task
 // itself.
-func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]supervisor.Child, error) {
+func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]task.Child, error) {
 	if file.Each == nil && f.each == "" {
 		if file.Template != nil {
 			return nil, usage("the task file says with child what is done with each item, but not of what: add each, " +
@@ -39,7 +39,7 @@ func (o *Request) pool(ctx context.Context, f Flags, file taskfile.File) ([]supe
 	if err != nil {
 		return nil, usage("%s: %w; nothing was started", what, err)
 	}
-	all := make([]supervisor.Child, len(found))
+	all := make([]task.Child, len(found))
 	for i, item := range found {
 		all[i] = template.Item(item, i+1, shared)
 	}

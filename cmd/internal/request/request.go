@@ -21,7 +21,8 @@ import (
 	"claude-supervise/cmd/internal/taskfile"
 	"claude-supervise/cmd/internal/yamlfile"
 	"claude-supervise/examples"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/telemetry"
 )
 
@@ -30,11 +31,11 @@ const maxPrompt = 16 << 20
 
 // A Request is what a command line asks for.
 type Request struct {
-	supervisor.Task
+	task.Task
 	Stdin string // what of it came from stdin, for the supervisor in the background to read again
 	own   bool   // the task is the person's, not that of a demo
 
-	Collected []supervisor.Brief // what was typed for each of its parts before the launch, for the same
+	Collected []task.Brief // what was typed for each of its parts before the launch, for the same
 
 	granted         []string // rules that the task file wanted, and --allow task gave
 	requestedLimits []string // what the task file wants beyond the person's limits, and does not get
@@ -132,7 +133,7 @@ func applyDefaults(f *Flags, file taskfile.File, given func(flag string) bool, a
 	if file.Hold != "" && !given("hold") && !all && longer(file.Hold, f.hold) {
 		wishes, file.Hold = append(wishes, "hold "+file.Hold), ""
 	}
-	if file.Permissions != supervisor.DenyPermissions && f.permissions == string(supervisor.DenyPermissions) {
+	if file.Permissions != conf.DenyPermissions && f.permissions == string(conf.DenyPermissions) {
 		file.Permissions = ""
 	}
 	for flag, value := range map[string]struct {
@@ -155,9 +156,9 @@ func applyDefaults(f *Flags, file taskfile.File, given func(flag string) bool, a
 
 // longer reports whether one hold, which can be read, is longer than another.
 func longer(hold, than string) bool {
-	a, err := supervisor.ParseHold(hold)
-	b, bad := supervisor.ParseHold(than)
-	return err == nil && bad == nil && a != b && (a == supervisor.Forever || b != supervisor.Forever && a > b)
+	a, err := conf.ParseHold(hold)
+	b, bad := conf.ParseHold(than)
+	return err == nil && bad == nil && a != b && (a == conf.Forever || b != conf.Forever && a > b)
 }
 
 // work finds out what is to be done: the prompt that the command line, the task file or the demo gives; none where the
@@ -231,14 +232,14 @@ func ExecCommand(line string) ([]string, error) {
 }
 
 // unfit says which of the flags that were given the agents of a run do not understand.
-func (f Flags) unfit(cfg supervisor.Config, flags []string) error {
+func (f Flags) unfit(cfg conf.Config, flags []string) error {
 	for _, of := range []struct {
 		flag  string
 		given bool
 	}{
 		{"--demo", f.Demo != ""}, {"--claude", f.Claude != ""}, {"--model", f.model != ""},
 		{"--max-cost-usd", f.maxCost != ""}, {"--max-tokens", f.maxTokens != ""}, {"--max-turns", f.maxTurns != 0},
-		{"--allow", len(f.allow) > 0}, {supervisor.HandedOn, len(flags) > 0},
+		{"--allow", len(f.allow) > 0}, {conf.HandedOn, len(flags) > 0},
 	} {
 		if of.given && !cfg.Understands(of.flag) {
 			return usage("%s is for claude, and %s runs another program in its place; nothing was started", of.flag,
@@ -248,35 +249,35 @@ func (f Flags) unfit(cfg supervisor.Config, flags []string) error {
 	return nil
 }
 
-func runConfig(f Flags, flags []string) (supervisor.Config, error) {
+func runConfig(f Flags, flags []string) (conf.Config, error) {
 	given, err := f.Grants.read(flags, func(string) bool { return true })
 	if err != nil {
-		return supervisor.Config{}, err
+		return conf.Config{}, err
 	}
-	cfg := supervisor.Config{
+	cfg := conf.Config{
 		Flags: handedOn(f, flags), MaxHeld: f.maxHeld, AcceptIDs: f.acceptIDs, Answers: given.Answers,
 		Allow: given.Allow, AllowProject: given.AllowProject, AllowSessions: given.AllowSessions,
 		Permissions: given.Permissions, Delegate: given.Delegate, MaxParallel: f.maxParallel, MaxDepth: f.maxDepth,
 		MaxAgents: f.maxAgents, Worktree: f.worktree, Budget: given.Budget,
-		Relaunch: supervisor.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
+		Relaunch: conf.Relaunch(f.relaunch), Retries: f.retries, KeepProcesses: f.keepProcesses,
 		NoNotify: f.NoNotify, TraceParent: telemetry.ValidParent(os.Getenv("TRACEPARENT")),
 	}
-	if cfg.Hold, err = supervisor.ParseHold(f.hold); err != nil {
+	if cfg.Hold, err = conf.ParseHold(f.hold); err != nil {
 		return cfg, usage("--hold %w", err)
 	}
 	if cfg.OnQuestion, err = OnQuestion(f.onQuestion); err != nil {
 		return cfg, err
 	}
 	switch cfg.Relaunch {
-	case supervisor.Resume, supervisor.Fresh:
+	case conf.Resume, conf.Fresh:
 	default:
 		return cfg, usage("--relaunch takes resume or fresh, not %q", f.relaunch)
 	}
 	if cfg.SilentAfter, err = time.ParseDuration(f.silentAfter); err != nil || cfg.SilentAfter < 0 {
 		return cfg, usage("--silent-after takes a duration such as 90s, 10m or 2h, or 0, not %q", f.silentAfter)
 	}
-	switch cfg.OnSilence = supervisor.OnSilence(f.onSilence); cfg.OnSilence {
-	case supervisor.TellSilence, supervisor.RetrySilence, supervisor.FailSilence:
+	switch cfg.OnSilence = conf.OnSilence(f.onSilence); cfg.OnSilence {
+	case conf.TellSilence, conf.RetrySilence, conf.FailSilence:
 	default:
 		return cfg, usage("--on-silence takes tell, retry or fail, not %q", f.onSilence)
 	}
@@ -297,7 +298,7 @@ func runConfig(f Flags, flags []string) (supervisor.Config, error) {
 		return cfg, err
 	}
 	if f.model != "" {
-		if err := supervisor.CheckModel(f.model); err != nil {
+		if err := task.CheckModel(f.model); err != nil {
 			return cfg, usage("--model %w", err)
 		}
 	}
@@ -310,9 +311,9 @@ func runConfig(f Flags, flags []string) (supervisor.Config, error) {
 }
 
 // OnQuestion reads --on-question; "" leaves it to whether there is a terminal.
-func OnQuestion(text string) (supervisor.OnQuestion, error) {
-	switch policy := supervisor.OnQuestion(text); policy {
-	case supervisor.Ask, supervisor.Park, supervisor.Fail, "":
+func OnQuestion(text string) (conf.OnQuestion, error) {
+	switch policy := conf.OnQuestion(text); policy {
+	case conf.Ask, conf.Park, conf.Fail, "":
 		return policy, nil
 	}
 	return "", usage("--on-question takes ask, park or fail, not %q", text)
@@ -334,21 +335,21 @@ func handedOn(f Flags, passed []string) []string {
 }
 
 // presets reads the answers given in advance: those of the command line before those of the file.
-func presets(given []string, file string) ([]supervisor.Preset, error) {
-	var all []supervisor.Preset
+func presets(given []string, file string) ([]conf.Preset, error) {
+	var all []conf.Preset
 	for _, g := range given {
 		key, value, ok := strings.Cut(g, "=")
 		if !ok || strings.TrimSpace(key) == "" || strings.TrimSpace(value) == "" {
 			return nil, usage("--answer takes KEY=VALUE, not %q", g)
 		}
-		all = append(all, supervisor.Preset{Key: strings.TrimSpace(key), Value: value})
+		all = append(all, conf.Preset{Key: strings.TrimSpace(key), Value: value})
 	}
 	if file == "" {
 		return all, nil
 	}
 	text, err := yamlfile.ReadFile(file)
 	if err == nil {
-		var more []supervisor.Preset
+		var more []conf.Preset
 		if more, err = taskfile.ParseAnswers(text); err == nil {
 			return append(all, more...), nil
 		}

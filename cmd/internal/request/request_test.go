@@ -12,6 +12,8 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 )
 
 // asked returns what a command line asks for, in a folder of its own.
@@ -78,7 +80,7 @@ func TestACommandLineThatCannotBeMeantStartsNothing(t *testing.T) {
 		if args == "" {
 			_, _, err = asked(t)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != supervisor.ExitUsage {
+		if err == nil || !strings.Contains(err.Error(), want) || exitcode.Of(err) != exit.Usage {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -188,7 +190,7 @@ func TestARunInsideAnAgentTakesNothingThatIsTheRunsOwn(t *testing.T) {
 }
 
 func TestWhatIsGrantedToARunLaterIsReadAsForOneThatBegins(t *testing.T) {
-	read := func(args ...string) (supervisor.Given, error) {
+	read := func(args ...string) (conf.Given, error) {
 		var g Grants
 		cmd := &cobra.Command{Use: "resume"}
 		AddGrants(cmd, &g)
@@ -208,7 +210,7 @@ func TestWhatIsGrantedToARunLaterIsReadAsForOneThatBegins(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--allow", "task"}, {"--retries", "-1"}, {"--permissions", "x"}, {"--delegate", "x"},
 		{"--", "--resume", "x"}, {"--answer", "x"}} {
-		if g, err := read(args...); exitcode.Of(err) != supervisor.ExitUsage {
+		if g, err := read(args...); exitcode.Of(err) != exit.Usage {
 			t.Errorf("%q is %+v (%v)", args, g, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/commands"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/pack"
 )
 
@@ -22,19 +22,19 @@ const NoSnapshots = "none"
 // AddSnapshots adds the flags of snapshots to a command.
 func AddSnapshots(cmd *cobra.Command, f *Snapshots) {
 	cmd.Flags().StringVar(&f.Dir, "snapshots", "", "write snapshots to `DIR` after each turn; none: off")
-	cmd.Flags().IntVar(&f.keep, "keep-snapshots", supervisor.DefaultKeep, "keep the last `N` snapshots")
+	cmd.Flags().IntVar(&f.keep, "keep-snapshots", conf.DefaultKeep, "keep the last `N` snapshots")
 	commands.CompletesFolder(cmd, "snapshots")
 }
 
 // To reads the flags; nil where none is given. Dir is "" where none are to be taken.
-func (f Snapshots) To(state, cwd string) (*supervisor.SnapshotTo, error) {
+func (f Snapshots) To(state, cwd string) (*conf.SnapshotTo, error) {
 	switch {
 	case f.keep < 1:
 		return nil, usage("--keep-snapshots takes 1 or more, not %d", f.keep)
 	case f.Dir == "":
 		return nil, nil
 	case f.Dir == NoSnapshots:
-		return &supervisor.SnapshotTo{}, nil
+		return &conf.SnapshotTo{}, nil
 	}
 	dir, err := filepath.Abs(f.Dir)
 	if err != nil {
@@ -46,5 +46,5 @@ func (f Snapshots) To(state, cwd string) (*supervisor.SnapshotTo, error) {
 	if err := pack.ReadyForSnapshots(dir); err != nil {
 		return nil, usage("--snapshots: %w", err)
 	}
-	return &supervisor.SnapshotTo{Dir: dir, Keep: f.keep}, nil
+	return &conf.SnapshotTo{Dir: dir, Keep: f.keep}, nil
 }

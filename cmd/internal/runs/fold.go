@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/view"
 )
 
@@ -71,5 +72,5 @@ func Tally(agents []view.AgentView) string {
 	for _, a := range agents {
 		counts[a.Status]++
 	}
-	return supervisor.Tally(counts)
+	return notice.Tally(counts)
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // About returns the file of one task of a pool, as a run of its own: what f states of each item, about the item at a
@@ -26,7 +26,7 @@ func (f File) About(item string, place int) (File, error) {
 		task.Brief.Context = joined(f.Brief.Context, t.Brief.Context)
 		task.Model, task.MaxTurns = cmp.Or(t.Model, f.Model), narrower(t.MaxTurns, f.MaxTurns)
 		task.Estimated = cmp.Or(t.Estimated, f.Estimated)
-		task.Budget = supervisor.Budget{
+		task.Budget = conf.Budget{
 			CostUSD: narrower(t.Budget.CostUSD, f.Budget.CostUSD), Tokens: narrower(t.Budget.Tokens, f.Budget.Tokens),
 			Time: narrower(t.Budget.Time, f.Budget.Time), Turns: narrower(t.Budget.Turns, f.Budget.Turns),
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // aboutOf returns the file of one task of a pool, written and read again.
@@ -41,7 +41,7 @@ func TestATaskOfAPoolIsAFileOfItsOwn(t *testing.T) {
 		!slices.Equal(one.Brief.Deliverables, []string{"a: {index} # b.md"}) {
 		t.Errorf("it is %+v", one)
 	}
-	if want := (supervisor.Budget{CostUSD: 2, Time: one.Budget.Time}); one.Budget != want || one.Budget.Time.Hours() != 1 {
+	if want := (conf.Budget{CostUSD: 2, Time: one.Budget.Time}); one.Budget != want || one.Budget.Time.Hours() != 1 {
 		t.Errorf("it may use %+v", one.Budget)
 	}
 	plain := aboutOf(t, "each: {files: \"*.md\"}\nprompt: Read {item}\ngoals: [\"{item} is read\"]", "x\ny", 1)

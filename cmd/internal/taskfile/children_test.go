@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/cmd/internal/yamlfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 )
 
 const poolFile = `context: All is in docs.
@@ -214,10 +214,10 @@ func TestTheTitleOfAnItemIsOneLineAndGivesBothEndsOfALongOne(t *testing.T) {
 func TestATemplateNamesItsItemInSomeText(t *testing.T) {
 	for want, all := range map[bool][]Task{
 		true: {
-			{Prompt: "Read {item}"}, {Brief: supervisor.Brief{Context: "{item}"}},
-			{Brief: supervisor.Brief{Goals: []string{"a", "{item}"}}},
-			{Brief: supervisor.Brief{SuccessCriteria: []string{"{item}"}}},
-			{Brief: supervisor.Brief{Deliverables: []string{"{item}"}}},
+			{Prompt: "Read {item}"}, {Brief: task.Brief{Context: "{item}"}},
+			{Brief: task.Brief{Goals: []string{"a", "{item}"}}},
+			{Brief: task.Brief{SuccessCriteria: []string{"{item}"}}},
+			{Brief: task.Brief{Deliverables: []string{"{item}"}}},
 		},
 		false: {{Prompt: "Read { item }"}, {Prompt: "Read {index}"}, {Name: "{item}", Prompt: "x"}},
 	} {

@@ -5,7 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 // A key is one that a map of a task file may have, and what is done with its value. task.schema.json says the same for
@@ -65,8 +66,8 @@ func withTask[T any](task func(*T) *Task, own ...key[T]) []key[T] {
 // keys are those of a task file.
 var keys = withTask(func(f *File) *Task { return &f.Task }, []key[File]{
 	{"permissions", func(r *reader, name string, v *yaml.Node, f *File) {
-		f.Permissions = supervisor.Permissions(r.Checked(name, v, func(text string) error {
-			return supervisor.CheckPermissions(supervisor.Permissions(text))
+		f.Permissions = conf.Permissions(r.Checked(name, v, func(text string) error {
+			return conf.CheckPermissions(conf.Permissions(text))
 		}))
 	}},
 	{"allow", func(r *reader, name string, v *yaml.Node, f *File) { f.Allow = r.List(name, v, r.Rule) }},
@@ -90,7 +91,7 @@ var keys = withTask(func(f *File) *Task { return &f.Task }, []key[File]{
 	{"delegate", func(r *reader, name string, v *yaml.Node, f *File) {
 		if text := r.Line(name, v); text != "" {
 			var err error
-			f.Delegate, err = supervisor.ParseDelegates(text)
+			f.Delegate, err = conf.ParseDelegates(text)
 			r.Refuse(v, name, err)
 		}
 	}},
@@ -108,7 +109,7 @@ var workKeys = withTask(func(c *Child) *Task { return &c.Task }, []key[Child]{
 	}},
 	{"subagent_type", func(r *reader, name string, v *yaml.Node, c *Child) {
 		if c.Type = r.Line(name, v); c.Type != "" {
-			r.Refuse(v, name, supervisor.CheckAgentType(c.Type))
+			r.Refuse(v, name, task.CheckAgentType(c.Type))
 		}
 	}},
 }...)

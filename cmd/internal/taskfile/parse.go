@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"claude-supervise/cmd/internal/yamlfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 )
 
 // Parse reads a task file. Its error is a *yamlfile.Invalid with all that is wrong with it.
@@ -25,8 +25,8 @@ func Parse(text []byte) (File, error) {
 }
 
 // ParseAnswers reads a file of answers given in advance, KEY: VALUE. Its error is a *yamlfile.Invalid.
-func ParseAnswers(text []byte) ([]supervisor.Preset, error) {
-	var answers []supervisor.Preset
+func ParseAnswers(text []byte) ([]conf.Preset, error) {
+	var answers []conf.Preset
 	r := reader{}
 	if doc := r.Document(text); doc != nil {
 		answers = r.answers("a file of answers", doc)
@@ -41,8 +41,8 @@ type reader struct {
 }
 
 // answers reads a map of answers. Numbers and truth values are answers as they are written.
-func (r *reader) answers(what string, n *yaml.Node) []supervisor.Preset {
-	var answers []supervisor.Preset
+func (r *reader) answers(what string, n *yaml.Node) []conf.Preset {
+	var answers []conf.Preset
 	r.Pairs(what, n, func(k, v *yaml.Node) {
 		tag := v.ShortTag()
 		if v.Kind != yaml.ScalarNode || strings.TrimSpace(v.Value) == "" || tag != "!!str" && tag != "!!timestamp" &&
@@ -50,7 +50,7 @@ func (r *reader) answers(what string, n *yaml.Node) []supervisor.Preset {
 			r.Problem(v, "the answer to %s must be text", yamlfile.Quoted(k.Value))
 			return
 		}
-		answers = append(answers, supervisor.Preset{Key: strings.TrimSpace(k.Value), Value: v.Value})
+		answers = append(answers, conf.Preset{Key: strings.TrimSpace(k.Value), Value: v.Value})
 	})
 	return answers
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/cmd/internal/yamlfile"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 const whole = `# yaml-language-server: $schema=task.schema.json
@@ -66,30 +67,30 @@ children:
 var wholeFile = File{
 	Task: Task{
 		Prompt: "Write MIGRATION.md for the move to PostgreSQL",
-		Brief: supervisor.Brief{
+		Brief: task.Brief{
 			Context: "The service is in ./api; its tables are in db/schema.sql.\n",
 			Goals:   []string{"every table has a plan"}, SuccessCriteria: []string{"every table of db/schema.sql has a section"},
 			Deliverables: []string{"MIGRATION.md"},
 		},
 		Name: "migration", Model: "opus", MaxTurns: 40, Estimated: "2-3 hours",
-		Budget: supervisor.Budget{CostUSD: 2.5, Tokens: 100000, Time: 90 * time.Minute},
+		Budget: conf.Budget{CostUSD: 2.5, Tokens: 100000, Time: 90 * time.Minute},
 	},
-	Permissions: supervisor.DenyPermissions,
-	Answers: []supervisor.Preset{
+	Permissions: conf.DenyPermissions,
+	Answers: []conf.Preset{
 		{Key: "Which version", Value: "17", FromFile: true}, {Key: "port", Value: "8080", FromFile: true},
 	},
 	AcceptIDs: []string{"bg-task-1"}, Hold: "10m",
 	MaxParallel: 2, MaxDepth: 4, MaxAgents: 30,
-	Delegate: supervisor.Delegates{supervisor.AutoDelegations, supervisor.AskDelegations},
+	Delegate: conf.Delegates{conf.AutoDelegations, conf.AskDelegations},
 	Worktree: true,
 	Children: []Child{
 		{
-			Task: Task{Name: "schema", Prompt: "Write db/schema.sql", Brief: supervisor.Brief{
+			Task: Task{Name: "schema", Prompt: "Write db/schema.sql", Brief: task.Brief{
 				Context: "PostgreSQL 17", Goals: []string{"it loads"}, SuccessCriteria: []string{"psql takes it"},
 				Deliverables: []string{"db/schema.sql"},
 			},
 				Model: "haiku", MaxTurns: 9, Estimated: "20 min",
-				Budget: supervisor.Budget{CostUSD: 1, Tokens: 5000, Time: 10 * time.Minute}},
+				Budget: conf.Budget{CostUSD: 1, Tokens: 5000, Time: 10 * time.Minute}},
 			Priority: "P0", Type: "dba",
 		},
 		{Task: Task{Prompt: "Write the API"}, After: []string{"schema"}, Independence: "optional",
@@ -114,7 +115,7 @@ func TestATaskFileSaysAllThatItsKeysSay(t *testing.T) {
 		"name: 2026-11-21":                {Task: Task{Name: "2026-11-21"}},
 		"name: '  x '":                    {Task: Task{Name: "x"}},
 		"prompt: &p x\n":                  {Task: Task{Prompt: "x"}}, // an anchor that nothing refers to
-		"answers: {fast: yes, sure: true, when: 12:30}": {Answers: []supervisor.Preset{{Key: "fast",
+		"answers: {fast: yes, sure: true, when: 12:30}": {Answers: []conf.Preset{{Key: "fast",
 			Value: "yes", FromFile: true}, {Key: "sure", Value: "true", FromFile: true},
 			{Key: "when", Value: "12:30", FromFile: true}}},
 	} {
@@ -229,7 +230,7 @@ func TestABombOfAliasesIsNeverUnpacked(t *testing.T) {
 
 func TestAFileOfAnswersIsAMapOfTexts(t *testing.T) {
 	got, err := ParseAnswers([]byte("Which port: 8080\n'name ': ledger\n"))
-	want := []supervisor.Preset{{Key: "Which port", Value: "8080"}, {Key: "name", Value: "ledger"}}
+	want := []conf.Preset{{Key: "Which port", Value: "8080"}, {Key: "name", Value: "ledger"}}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}

@@ -54,7 +54,8 @@ package taskfile
 import (
 	_ "embed"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/task"
 )
 
 // Schema is the JSON Schema (draft 7) of a task file, for editors.
@@ -66,19 +67,19 @@ var Schema string
 type Task struct {
 	Name      string // for people; what others call a child under After
 	Prompt    string
-	Brief     supervisor.Brief
+	Brief     task.Brief
 	Model     string
 	MaxTurns  int
 	Estimated string // how long it takes, in the words of its author
-	Budget    supervisor.Budget
+	Budget    conf.Budget
 }
 
 // A File is what a task file says. What it does not say is the zero value.
 type File struct {
 	Task
-	Permissions supervisor.Permissions
+	Permissions conf.Permissions
 	Allow, Deny []string // rules, as rules.Parse takes them
-	Answers     []supervisor.Preset
+	Answers     []conf.Preset
 	AcceptIDs   []string
 	Hold        string // as supervisor.ParseHold takes it
 
@@ -88,7 +89,7 @@ type File struct {
 	Template *Child // what is done with each; nil: the task itself is
 
 	// Limits, as the task's budget is: they make those of the person narrower and never wider.
-	Delegate                         supervisor.Delegates // nil: not said
+	Delegate                         conf.Delegates // nil: not said
 	MaxParallel, MaxDepth, MaxAgents int
 	Worktree                         bool
 }

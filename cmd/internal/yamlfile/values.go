@@ -3,9 +3,10 @@ package yamlfile
 import (
 	"go.yaml.in/yaml/v4"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
+	"claude-supervise/supervisor/task"
 )
 
 // Checked reads a line of text that check takes; the error of check says what is taken instead.
@@ -44,10 +45,10 @@ func (r *Reader) Hold(name string, n *yaml.Node) string {
 	if n.ShortTag() == "!!int" && n.Value == "0" {
 		return n.Value
 	}
-	return r.Checked(name, n, func(text string) error { _, err := supervisor.ParseHold(text); return err })
+	return r.Checked(name, n, func(text string) error { _, err := conf.ParseHold(text); return err })
 }
 
 // Model reads the name of a model.
 func (r *Reader) Model(name string, n *yaml.Node) string {
-	return r.Checked(name, n, supervisor.CheckModel)
+	return r.Checked(name, n, task.CheckModel)
 }

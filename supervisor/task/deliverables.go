@@ -1,10 +1,11 @@
-package supervisor
+package task
 
 import (
 	"slices"
 	"strings"
 	"unicode"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
@@ -14,10 +15,10 @@ type Deliverable struct {
 	Or   string // of an entry with spaces the other reading: a file of this name will do as well; else ""
 }
 
-// deliverables returns what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
+// Deliverables returns what is looked for of a list of deliverables. An entry without spaces is a path. One with spaces
 // is a path, or a path with words beside it, where it begins with what plainly is a file name, and prose where it does
 // not. What says that there is nothing, or is an address, is no path.
-func deliverables(list []string) []Deliverable {
+func Deliverables(list []string) []Deliverable {
 	var all []Deliverable
 	for _, entry := range list {
 		for _, entry := range enumerated(strings.TrimSpace(entry)) {
@@ -101,8 +102,8 @@ var (
 	suffix   = text.Lazily(`\.[A-Za-z][A-Za-z0-9]{0,9}$|^[A-Z][a-z]+file$`) // Makefile
 )
 
-// paths returns what is looked for of a list of deliverables, for who shows it.
-func paths(named []Deliverable) []string {
+// PathsOf returns what is looked for of a list of deliverables, for who shows it.
+func PathsOf(named []Deliverable) []string {
 	var paths []string
 	for _, d := range named {
 		paths = append(paths, d.Path)
@@ -110,18 +111,18 @@ func paths(named []Deliverable) []string {
 	return paths
 }
 
-// maxNamedPaths bounds how many files of a text are looked for.
-const maxNamedPaths = 100
+// MaxNamedPaths bounds how many files of a text are looked for.
+const MaxNamedPaths = 100
 
-// namedPaths returns the files and folders that a text plainly names: each may stand anywhere in a line.
-func namedPaths(text string) []string {
+// NamedPaths returns the files and folders that a text plainly names: each may stand anywhere in a line.
+func NamedPaths(text string) []string {
 	var paths []string
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return unicode.IsSpace(r) || r == ',' || r == ';'
 	}) {
 		word = strings.TrimLeft(strings.TrimRight(word, ".:)]>`'\""), "([<`'\"")
 		word = lineNumber().ReplaceAllString(strings.Trim(word, "*"), "")
-		if plainPath(word) && !isFraction(word) && !slices.Contains(paths, word) && len(paths) < maxNamedPaths {
+		if plainPath(word) && !isFraction(word) && !slices.Contains(paths, word) && len(paths) < MaxNamedPaths {
 			paths = append(paths, word)
 		}
 	}
@@ -139,7 +140,7 @@ func isFraction(word string) bool { return fraction().MatchString(word) }
 // ContextFiles returns the files and folders that the context of a task names. Somebody is told which of them are not
 // there, so what may just as well be a word (and/or, Node.js, example.com) does not count.
 func ContextFiles(text string) []string {
-	return slices.DeleteFunc(namedPaths(text), func(path string) bool {
+	return slices.DeleteFunc(NamedPaths(text), func(path string) bool {
 		first, _, deeper := strings.Cut(path, "/")
 		if deeper && strings.Contains(strings.TrimLeft(first, "."), ".") { // a host
 			return true
@@ -155,3 +156,13 @@ var (
 			`js|jsx|mjs|cjs|ts|tsx|vue|svelte|ipynb|tf|patch|diff|png|jpe?g|svg)$`)
 	framework = text.Lazily(`^[A-Z][a-z]+\.js$`)
 )
+
+// PartAt returns a report of a subagent by its number, nil if it is not kept (any more).
+func PartAt(a *checkpoints.Agent, n int) *checkpoints.PartReport {
+	for i := range a.Parts {
+		if a.Parts[i].N == n {
+			return &a.Parts[i]
+		}
+	}
+	return nil
+}

@@ -1,4 +1,4 @@
-package supervisor
+package task
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 		{"a criterion that only points", []string{"it works"}, "it works", []string{""}, "it works"},
 		{"a criterion in other letters", []string{"登录 页面"}, "登录 页面 ok", []string{"登录 页面 ok"}, ""},
 	} {
-		a := &Agent{SuccessCriteria: c.criteria,
+		a := &checkpoints.Agent{SuccessCriteria: c.criteria,
 			Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Metrics: c.metrics}}}
 		beside, rest := MatchCriteria(a)
 		var got []string
@@ -60,12 +60,13 @@ func TestEachCriterionStandsBesideTheMetricsThatSpeakOfIt(t *testing.T) {
 }
 
 func TestWithoutCriteriaAllMetricsAreLeftAsTheyAre(t *testing.T) {
-	beside, rest := MatchCriteria(&Agent{
+	beside, rest := MatchCriteria(&checkpoints.Agent{
 		Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Metrics: "  12 of 12\n"}}})
 	if beside != nil || rest != "  12 of 12\n" {
 		t.Errorf("beside %v stands %q", beside, rest)
 	}
-	if beside, rest = MatchCriteria(&Agent{SuccessCriteria: []string{"it works"}}); len(beside) != 1 || rest != "" {
+	if beside, rest = MatchCriteria(&checkpoints.Agent{SuccessCriteria: []string{"it works"}}); len(beside) != 1 ||
+		rest != "" {
 		t.Errorf("before a report: %v, %q", beside, rest)
 	}
 }

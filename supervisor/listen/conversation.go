@@ -1,4 +1,6 @@
-package supervisor
+// Package listen is what the messages of one process have said: signals, calls under way, output. It decides nothing,
+// and knows no run.
+package listen
 
 import (
 	"encoding/json"
@@ -12,15 +14,15 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// A conversation is what one process has under way: the calls of the main conversation and of its subagents.
-type conversation struct {
+// A Conversation is what one process has under way: the calls of the main conversation and of its subagents.
+type Conversation struct {
 	calls map[string]callUnderWay // by tool use
 	Tasks map[string]string       // of subagents, in a few words, by the call that started each
 
 	subagents map[string]*checkpoints.Subagent // by the call that started each
 
 	background    int  // how much lives outside turns
-	endUnreported bool // some of that has ended since the turn's last request to the model, which was not told of it
+	EndUnreported bool // some of that has ended since the turn's last request to the model, which was not told of it
 }
 
 type callUnderWay struct {
@@ -29,8 +31,17 @@ type callUnderWay struct {
 	serial bool   // one of our tools: it may wait for another to end, and is then called only after that
 }
 
+// Idle reports whether no call is under way.
+func (c *Conversation) Idle() bool { return len(c.calls) == 0 }
+
+// Main reports whether a call is under way in the main conversation.
+func (c *Conversation) Main(toolUse string) bool {
+	call, known := c.calls[toolUse]
+	return known && call.parent == ""
+}
+
 // Read takes a message of the process.
-func (c *conversation) Read(m procs.Message) {
+func (c *Conversation) Read(m procs.Message) {
 	switch m := m.(type) {
 	case procs.ToolUse:
 		if c.calls == nil {
@@ -53,14 +64,14 @@ func (c *conversation) Read(m procs.Message) {
 	case procs.Text:
 		c.met(m.Parent, m.Agent)
 	case procs.Init:
-		c.endUnreported = false
+		c.EndUnreported = false
 	case procs.Background:
-		c.endUnreported = c.endUnreported || len(m.Tasks) < c.background
+		c.EndUnreported = c.EndUnreported || len(m.Tasks) < c.background
 		c.background = len(m.Tasks)
 	case procs.StopHook:
 		c.background = len(m.Background)
 	case procs.ToolResult:
-		c.endUnreported = c.endUnreported && m.Parent != "" // else the next request takes it along
+		c.EndUnreported = c.EndUnreported && m.Parent != "" // else the next request takes it along
 		c.end(m.ToolUse)
 	case procs.Result:
 		for id, call := range c.calls {
@@ -71,11 +82,14 @@ func (c *conversation) Read(m procs.Message) {
 	}
 }
 
+// checkWork is the tool of ours that is called beside others.
+const checkWork = "check_work"
+
 // maxSubagentsKnown bounds how many subagents of a process are known by name.
 const maxSubagentsKnown = 256
 
 // starts takes a call that starts a subagent.
-func (c *conversation) starts(m procs.ToolUse) {
+func (c *Conversation) starts(m procs.ToolUse) {
 	if len(c.subagents) >= maxSubagentsKnown {
 		return
 	}
@@ -97,7 +111,7 @@ func (c *conversation) starts(m procs.ToolUse) {
 
 // met takes the id that the CLI has given a subagent, from a line of it. Nothing else is known of one that an earlier
 // process has started, and that was revived.
-func (c *conversation) met(toolUse, id string) {
+func (c *Conversation) met(toolUse, id string) {
 	if id == "" || toolUse == "" {
 		return
 	}
@@ -115,7 +129,7 @@ func (c *conversation) met(toolUse, id string) {
 }
 
 // From returns the subagent that says a signal; nil: the main conversation, or nobody knows.
-func (c *conversation) From(s signals.Signal) *checkpoints.Subagent {
+func (c *Conversation) From(s signals.Signal) *checkpoints.Subagent {
 	sub := c.subagents[string(s.By)]
 	if sub == nil {
 		return nil
@@ -132,8 +146,8 @@ func (c *conversation) From(s signals.Signal) *checkpoints.Subagent {
 	return &from
 }
 
-// named names a subagent to the conversation that started it.
-func (c *conversation) named(toolUse string) string {
+// Named names a subagent to the conversation that started it.
+func (c *Conversation) Named(toolUse string) string {
 	if sub := c.subagents[toolUse]; sub != nil {
 		return strings.TrimSpace(prompts.NameOf(sub))
 	}
@@ -144,7 +158,7 @@ func (c *conversation) named(toolUse string) string {
 const maxCalls = 10_000
 
 // end forgets a call, and those of a subagent that ended with it. A subagent in the background outlives its call.
-func (c *conversation) end(id string) {
+func (c *Conversation) end(id string) {
 	delete(c.calls, id)
 	for sub, call := range c.calls {
 		if call.parent == id {
@@ -153,24 +167,24 @@ func (c *conversation) end(id string) {
 	}
 }
 
-// atWorkBesides reports whether something else than the calls that wait is under way: another call, or a conversation
+// AtWorkBesides reports whether something else than the calls that wait is under way: another call, or a conversation
 // that is at its next step.
-func (c *conversation) atWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
+func (c *Conversation) AtWorkBesides(waiting map[string]bool) bool { return c.busy("", waiting) }
 
-// callsBesides reports whether a subagent, which may work in the background, has another call under way than those that
+// CallsBesides reports whether a subagent, which may work in the background, has another call under way than those that
 // wait, or one below it has or is at its next step.
-func (c *conversation) callsBesides(subagent string, waiting map[string]bool) bool {
+func (c *Conversation) CallsBesides(subagent string, waiting map[string]bool) bool {
 	_, busy := c.under(subagent, waiting)
 	return busy
 }
 
-func (c *conversation) busy(parent string, waiting map[string]bool) bool {
+func (c *Conversation) busy(parent string, waiting map[string]bool) bool {
 	calls, busy := c.under(parent, waiting)
 	return busy || !calls
 }
 
 // under reports whether a conversation has calls under way, and whether one of them is busy.
-func (c *conversation) under(parent string, waiting map[string]bool) (calls, busy bool) {
+func (c *Conversation) under(parent string, waiting map[string]bool) (calls, busy bool) {
 	for id, call := range c.calls {
 		if call.parent != parent {
 			continue

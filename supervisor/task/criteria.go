@@ -1,8 +1,10 @@
-package supervisor
+package task
 
 import (
 	"strings"
 	"unicode"
+
+	"claude-supervise/checkpoints"
 )
 
 // A Criterion is a success criterion of a task beside what the agent's report says of it.
@@ -43,7 +45,7 @@ func achieved(criteria []string, metrics string) (beside []Criterion, rest strin
 
 // MatchCriteria sets an agent's success criteria beside the metrics of its report, as achieved does; without criteria
 // all metrics are what is left.
-func MatchCriteria(a *Agent) (beside []Criterion, rest string) {
+func MatchCriteria(a *checkpoints.Agent) (beside []Criterion, rest string) {
 	metrics := ""
 	if a.Report != nil {
 		metrics = a.Report.Metrics

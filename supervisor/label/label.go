@@ -1,8 +1,10 @@
-package supervisor
+package label
 
 import (
+	"iter"
 	"strings"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/text"
 )
 
@@ -20,16 +22,17 @@ type Labels struct {
 	alike map[string]string // what tasks have in common, by how they begin
 }
 
-// LabelsOf names these agents, which are all of a run.
-func LabelsOf(agents []Agent) Labels {
+// Of names these agents, which are all of a run.
+func Of(agents []checkpoints.Agent) Labels {
 	l := Labels{alike: map[string]string{}}
 	for i := range agents {
-		l.add(&agents[i])
+		l.Add(&agents[i])
 	}
 	return l
 }
 
-func (l Labels) add(a *Agent) {
+// Add has them name another agent of the run.
+func (l Labels) Add(a *checkpoints.Agent) {
 	if !byTask(a) {
 		return
 	}
@@ -41,10 +44,10 @@ func (l Labels) add(a *Agent) {
 }
 
 // byTask reports whether an agent is named by its task.
-func byTask(a *Agent) bool { return a.Delegated != nil && a.Delegated.Name == "" }
+func byTask(a *checkpoints.Agent) bool { return a.Delegated != nil && a.Delegated.Name == "" }
 
 // beginning is by which tasks are alike.
-func beginning(a *Agent) string { return a.Task[:min(whoTask, len(a.Task))] }
+func beginning(a *checkpoints.Agent) string { return a.Task[:min(whoTask, len(a.Task))] }
 
 func folded(task string) string { return strings.Join(strings.Fields(task), " ") }
 
@@ -58,7 +61,7 @@ func commonLength(a, b string) int {
 
 // Who names an agent for people in a few words: as a task file does, else by the start of its id, which commands take,
 // and that of its task, or where others begin alike by where it differs.
-func (l Labels) Who(a *Agent) string {
+func (l Labels) Who(a *checkpoints.Agent) string {
 	switch {
 	case a.Delegated == nil:
 		return "root"
@@ -69,7 +72,7 @@ func (l Labels) Who(a *Agent) string {
 }
 
 // task is that of an agent in a few words.
-func (l Labels) task(a *Agent) string {
+func (l Labels) task(a *checkpoints.Agent) string {
 	task, whole := folded(text.FirstLine(a.Task)), folded(a.Task)
 	common := len(l.alike[beginning(a)])
 	if common == len(whole) { // it is alone, or all that it says others say, too
@@ -97,29 +100,36 @@ func shortened(task string) string {
 	return task
 }
 
-// Labels name all agents of the run.
-func (s State) Labels() Labels {
-	l := Labels{alike: map[string]string{}}
-	for _, a := range s.Agents {
-		l.add(a)
-	}
-	return l
-}
-
-// Who names an agent for people in a few words, where a run has several; "" where it has one.
-func (s State) Who(agent string) string {
-	a := s.Agents[agent]
-	if a == nil || len(s.Agents) < 2 {
-		return ""
-	}
+// Among names an agent as Who does, among these.
+func Among(a *checkpoints.Agent, all iter.Seq[*checkpoints.Agent]) string {
 	l := Labels{alike: map[string]string{}}
 	if byTask(a) {
 		begins := beginning(a)
-		for _, other := range s.Agents {
+		for other := range all {
 			if strings.HasPrefix(other.Task, begins) { // few of many
-				l.add(other)
+				l.Add(other)
 			}
 		}
 	}
 	return l.Who(a)
 }
+
+// Title names an agent for people: as its task file does, else by its id.
+func Title(a *checkpoints.Agent) string {
+	if a.Delegated != nil && a.Delegated.Name != "" {
+		return a.Delegated.Name + " (" + a.ID + ")"
+	}
+	return a.ID
+}
+
+// Titles returns those of several agents.
+func Titles(as []*checkpoints.Agent) []string {
+	var names []string
+	for _, a := range as {
+		names = append(names, Title(a))
+	}
+	return names
+}
+
+// WaitsFor says that an agent waits for those of these names.
+func WaitsFor(names []string) string { return "waits for " + text.JoinLimited(names) }

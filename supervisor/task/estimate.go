@@ -1,4 +1,4 @@
-package supervisor
+package task
 
 import (
 	"strconv"
@@ -8,9 +8,9 @@ import (
 	"claude-supervise/supervisor/text"
 )
 
-// parseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3),
+// ParseEstimate reads how long work takes as people and agents write it: "45 min", "1.5h", "2-3 hours" (which is 3),
 // "1h30m", "about an hour", "half a day". What it cannot read is no estimate: 0.
-func parseEstimate(s string) time.Duration {
+func ParseEstimate(s string) time.Duration {
 	s = strings.Join(strings.Fields(text.Truncate(s, text.MaxLine)), " ")
 	s = upperBound().ReplaceAllString(s, "$2")
 	s = joined().ReplaceAllString(s, "$1 $2")
@@ -21,18 +21,18 @@ func parseEstimate(s string) time.Duration {
 			n = spelled[strings.ToLower(m[1])]
 		}
 		part := n * float64(units[strings.ToLower(m[2])[0]])
-		if part > float64(maxEstimate) {
+		if part > float64(MaxEstimate) {
 			return 0
 		}
-		if sum += time.Duration(part); sum > maxEstimate {
+		if sum += time.Duration(part); sum > MaxEstimate {
 			return 0
 		}
 	}
 	return sum
 }
 
-// maxEstimate is the longest estimate that is taken for one.
-const maxEstimate = 365 * 24 * time.Hour
+// MaxEstimate is the longest estimate that is taken for one.
+const MaxEstimate = 365 * 24 * time.Hour
 
 var (
 	estimated = text.Lazily(

@@ -1,4 +1,4 @@
-package supervisor
+package ask
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
@@ -25,7 +26,7 @@ const AskUserQuestion = "AskUserQuestion"
 // The bounds of a call, by the tool's schema.
 const (
 	maxUserQuestions = 4
-	maxUserOptions   = 4
+	MaxUserOptions   = 4
 )
 
 // UserQuestions reads the input of AskUserQuestion. The error is for the model: why nobody was asked, and what to do
@@ -52,13 +53,13 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options,
 			MultiSelect: asked.MultiSelect,
 		}
-		switch cut := NewQuestion(questions.AskClarification, q).Truncated; {
+		switch cut := Question(questions.AskClarification, q).Truncated; {
 		case !readable(q.Text):
 			return nil, misasked("question %d has no text", i+1)
 		case slices.ContainsFunc(qs, func(other signals.Question) bool { return other.Text == q.Text }):
 			return nil, misasked("two questions have the same text, by which their answers are told apart")
-		case len(q.Options) > maxUserOptions:
-			return nil, misasked("question %d has %d options; it takes at most %d", i+1, len(q.Options), maxUserOptions)
+		case len(q.Options) > MaxUserOptions:
+			return nil, misasked("question %d has %d options; it takes at most %d", i+1, len(q.Options), MaxUserOptions)
 		case cut != "":
 			return nil, misasked("question %d is too long: %s. Put what is long into a file and name the file", i+1, cut)
 		}
@@ -84,9 +85,9 @@ func readable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) >= 0
 }
 
-// withAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as
+// WithAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as
 // the CLI has written that: there are texts in JSON that Go cannot hold.
-func withAnswers(input json.RawMessage, group []*Question) json.RawMessage {
+func WithAnswers(input json.RawMessage, group []*checkpoints.Question) json.RawMessage {
 	var members map[string]json.RawMessage
 	var in struct {
 		Questions []struct {

@@ -1,4 +1,4 @@
-package supervisor
+package listen
 
 import (
 	"encoding/json"
@@ -41,22 +41,6 @@ func NewSignalReader(agent string, accept []string, escalated func(id string) bo
 		closing:  &closingWords{},
 		subs:     map[string]*sub{},
 	}
-}
-
-// FormerIDs are those that count as an agent's own beside its id: the person's, and of the agents whose conversation it
-// continues, which has them.
-func (s State) FormerIDs(agent string) []string {
-	ids := slices.Clone(s.Config.AcceptIDs)
-	for again := true; again; {
-		again = false
-		for _, a := range s.AllAgents() {
-			if a.ContinuedBy == agent && a.ContinuedBy != "" && a.ID != agent && !slices.Contains(ids, a.ID) {
-				ids, agent, again = append(ids, a.ID), a.ID, true
-				break
-			}
-		}
-	}
-	return ids
 }
 
 // ClosingQuestion gives the question in its own words that the agent has ended its turn with, if its end has no signal:

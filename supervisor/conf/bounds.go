@@ -1,4 +1,4 @@
-package supervisor
+package conf
 
 import (
 	"time"
@@ -25,16 +25,16 @@ func LowerBound[T int | int64 | float64 | time.Duration](a, b T) T {
 	return a
 }
 
-// bounding keeps a budget that bounds something; nil for one that does not.
-func bounding(b Budget) *Budget {
+// Bounding keeps a budget that bounds something; nil for one that does not.
+func Bounding(b Budget) *Budget {
 	if b == (Budget{}) {
 		return nil
 	}
 	return &b
 }
 
-// rebound puts the bounds that are given in the place of those of a budget.
-func rebound(b, given Budget) Budget {
+// Rebound puts the bounds that are given in the place of those of a budget.
+func Rebound(b, given Budget) Budget {
 	if given.CostUSD > 0 {
 		b.CostUSD = given.CostUSD
 	}
@@ -50,7 +50,8 @@ func rebound(b, given Budget) Budget {
 	return b
 }
 
-func boundsOf(a *Agent) Budget {
+// BoundsOf returns the budget of an agent; the zero Budget bounds nothing.
+func BoundsOf(a *checkpoints.Agent) Budget {
 	if a.Budget == nil {
 		return Budget{}
 	}

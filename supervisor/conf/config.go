@@ -1,11 +1,14 @@
-package supervisor
+package conf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/supervisor/prompts"
 )
 
 // Config is what the person asked for with `run`. It is kept in the run's record, so that `resume` needs no flags.
@@ -158,3 +161,27 @@ type SnapshotTo struct {
 
 // DefaultKeep is how many snapshots are kept where the person does not say.
 const DefaultKeep = 10
+
+// Within returns the stricter of two policies for each depth.
+func (d Delegates) Within(limit Delegates) Delegates {
+	strict := []Delegate{DenyDelegations, AskDelegations, AutoDelegations}
+	within := make(Delegates, max(len(d), len(limit), 1))
+	for i := range within {
+		within[i] = strict[min(slices.Index(strict, d.At(i+1)), slices.Index(strict, limit.At(i+1)))]
+	}
+	return within
+}
+
+// Forbids says why a call is not made, whoever permits it; "" leaves it to rules, modes and the person.
+func (cfg Config) Forbids(c procs.BeforeCall) (why string) {
+	if c.Outlives() {
+		return prompts.RefusedSchedule
+	}
+	if c.Tool == "ListAgents" && !cfg.AllowSessions {
+		return prompts.RefusedList
+	}
+	if to := c.ToSession(); to != "" && !cfg.AllowSessions {
+		return prompts.RefusedMessage(to)
+	}
+	return ""
+}

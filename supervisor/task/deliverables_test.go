@@ -1,4 +1,4 @@
-package supervisor
+package task
 
 import (
 	"strings"
@@ -29,26 +29,17 @@ func TestDeliverablesAreLookedForUnlessTheyAreProse(t *testing.T) {
 		{"- docs/x y.md\n- src/ has all.go\n- src/a.go calls b.go\n- bin/tool (see tool.md)", "docs/x y.md src/ src/a.go bin/tool"},
 	} {
 		sig := signals.Signal{Fields: []signals.Field{{Name: "deliverables", Value: c.deliverables}}}
-		if got := strings.Join(paths(deliverables(sig.List("deliverables"))), " "); got != c.want {
+		if got := strings.Join(PathsOf(Deliverables(sig.List("deliverables"))), " "); got != c.want {
 			t.Errorf("%q names %q, want %q", c.deliverables, got, c.want)
 		}
 	}
 }
 
 func TestAFileIsDueOnceThoughTaskAndReportNameIt(t *testing.T) {
-	a := &Agent{Deliverables: []string{"Makefile", "out/final report.pdf"}}
+	a := &checkpoints.Agent{Deliverables: []string{"Makefile", "out/final report.pdf"}}
 	a.Report = &checkpoints.Report{Deliverables: "- ./Makefile (build)\n- Dockerfile"}
 	want := []Deliverable{{Path: "Makefile"}, {Path: "out/final report.pdf", Or: "out/final"}, {Path: "Dockerfile"}}
 	if diff := cmp.Diff(want, Due(a, 0)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// The document's own snapshot of a limit counts files by their kinds.
-func TestAKindOfFilesIsNoFileOfASnapshot(t *testing.T) {
-	got := SnapshotPaths(blocked("state_snapshot",
-		"✓ Identified file types (47% .ts, 23% .md, 30% other)\n✓ Created analysis strategy (see ANALYSIS_PLAN.md), .env"))
-	if diff := cmp.Diff([]string{"ANALYSIS_PLAN.md", ".env"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
