@@ -35,7 +35,7 @@ func Suggest(ctx context.Context, store *checkpoints.Store, wanted func(checkpoi
 	calls := map[string][]*checkpoints.Question{} // by folder
 	for i := range asked {
 		q, run := &asked[i], runs[asked[i].Run]
-		if q.Kind != questions.AskPermission || q.Rule == "" || q.Tool == nil || q.Tool.Cwd != "" || !wanted(run) ||
+		if !questions.KindOf(q.Kind).Ruled || q.Rule == "" || q.Tool == nil || q.Tool.Cwd != "" || !wanted(run) ||
 			!byPerson(q) || brought(run, q) {
 			continue
 		}
