@@ -146,8 +146,10 @@ var missing = concern{name: "missing", live: func(d *transition, of subject) boo
 	if !d.tellMissing(of.Agent) {
 		return false
 	}
-	d.flush(of.Agent, of.launch)
-	d.setStatus(of.Agent, checkpoints.Running, "was told which deliverables are missing")
+	if !d.enforceBudget(of) { // else the next process is told
+		d.flush(of.Agent, of.launch)
+		d.setStatus(of.Agent, checkpoints.Running, "was told which deliverables are missing")
+	}
 	return true
 }}
 
@@ -156,8 +158,10 @@ var unreported = concern{name: "unreported", live: func(d *transition, of subjec
 	if !d.tellUnreported(of.Agent, of.launch) {
 		return false
 	}
-	d.flush(of.Agent, of.launch)
-	d.setStatus(of.Agent, checkpoints.Running, "was asked for its report")
+	if !d.enforceBudget(of) {
+		d.flush(of.Agent, of.launch)
+		d.setStatus(of.Agent, checkpoints.Running, "was asked for its report")
+	}
 	return true
 }}
 

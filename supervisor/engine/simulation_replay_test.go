@@ -69,6 +69,8 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"767050114-1-4-5-7-8-9-12-13":             "the subagents of a model asked on and on",
 		"770246488-2-4-5-6-7-8-9-10-11-12-13":     "a process was ended that had been swept, and whose end waited behind a stop",
 		"770246773-1-4-5-7-10-11-12-13":           "an agent whose report was found after its hook had answered stayed parked",
+		"774019808-2-3-4-5-6-7-8-9-10-11-12-13":   "a report with something missing was answered though the budget was used up",
+		"774049832-2-3-8-9-10-11-12-13":           "an agent whose subagents' deliverables are looked for has no process",
 	} {
 		t.Run(text, func(t *testing.T) {
 			p, err := parsePlot(text)

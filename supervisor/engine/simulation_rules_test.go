@@ -351,7 +351,9 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened)
 		case checkpoints.Blocked:
 			wrong = l == nil && !ending && (a.Report == nil || a.Report.Checked) && !w.waitsForOthers(after, a)
 		case checkpoints.Running, checkpoints.Stopping:
-			wrong = l == nil && !ending && (a.Report == nil || a.Report.Checked)
+			checks := a.Report != nil && !a.Report.Checked ||
+				slices.ContainsFunc(a.Parts, func(p checkpoints.PartReport) bool { return !p.Checked })
+			wrong = l == nil && !ending && !checks
 		case checkpoints.Waiting:
 			wrong = l == nil && !ending || l != nil && open == 0 && l.End == ""
 		case checkpoints.Parked:
