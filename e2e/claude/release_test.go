@@ -51,6 +51,7 @@ func doesWhatProcsHoldsOfIt(t *testing.T, path string) {
 	tr := newTrial(t, path)
 	seen := tr.measure(known.WaitsForTasks)
 	tr.elsewhere(&seen, path)
+	seen.AnswersInPlace = tr.answersInPlace()
 	seen.Version, seen.Measured = version, true
 	if diff := cmp.Diff(known, seen); diff != "" {
 		t.Errorf("what procs knows of it (-) and what it does (+):\n%s", diff)
@@ -318,6 +319,37 @@ func (tr *trial) elsewhere(seen *cli.Release, program string) {
 	})
 	_, seen.ResumesAnywhere = found.(procs.Result)
 	p.End(tr.t.Context(), procs.Kill)
+}
+
+// answersInPlace has a process ended in a call, and reports whether the conversation can be continued there with the
+// call's result.
+func (tr *trial) answersInPlace() bool {
+	tr.t.Helper()
+	question := calls("mcp__supervise__ask_user", map[string]any{"question": "Where?"})
+	tr.spec.Marker.Launch, tr.spec.SessionID, tr.spec.Resume = 6, uuid.NewString(), false
+	tr.start("## PLACE", turn("## PLACE", question, says("I go there.")))
+	call := until[procs.Call](tr, nil)
+	tr.process.End(tr.t.Context(), procs.Park)
+	path, err := cli.Transcript(tr.spec.Env, tr.spec.SessionID)
+	tr.must(err)
+	tr.spec.At, err = cli.PlaceOf(path, []string{call.ToolUse})
+	tr.must(err)
+	tr.spec.Marker.Launch, tr.spec.Resume = 7, true
+	tr.messages = make(chan procs.Message, 10_000)
+	p, err := procs.Start(cli.Agent{}, tr.spec, func(m procs.Message) { tr.messages <- m })
+	tr.must(err)
+	tr.process = p
+	_ = p.SendResults(uuid.NewString(), []procs.CallResult{{ToolUse: call.ToolUse, Text: "Here.", Blocks: true}})
+	found := until[procs.Message](tr, func(m procs.Message) bool {
+		switch m.(type) {
+		case procs.Exit, procs.Result:
+			return true
+		}
+		return false
+	})
+	result, is := found.(procs.Result)
+	p.End(tr.t.Context(), procs.Kill)
+	return is && !result.IsError && tr.requested("Here.") == 1
 }
 
 // spends goes on with the conversation, of which a request has this price, until its budget is spent: by the process,
