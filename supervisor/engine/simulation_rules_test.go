@@ -301,7 +301,7 @@ func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened)
 			slices.Index(bad, up.Status) >= 2
 		if counts && a.Status.Ended() && !follows {
 			status := a.Status
-			if a.Fault == string(procs.OverBudget) {
+			if a.Fault == string(procs.OverBudget) && status == checkpoints.Failed {
 				status = checkpoints.OverBudget // by its exit code
 			}
 			if rank := slices.Index(bad, status); rank > worst {

@@ -244,17 +244,19 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 		}
 		p := after.Agents[a.Parent]
 		orphaned := p != nil && p.Status.Ended() && a.StopWanted == "the end of "+p.ID
-		if !orphaned && !deniedAfterAll(after, a) {
+		if !orphaned && !deniedAfterAll(before, after, a) {
 			return fmt.Sprintf("%s is stopped by %s", id, a.StopWanted)
 		}
 	}
 	return ""
 }
 
-// deniedAfterAll reports whether the answer that has brought an agent about says so no more.
-func deniedAfterAll(s supervisor.State, a *supervisor.Agent) bool {
-	for _, q := range s.Questions {
-		if q.Child == a.ID && !q.Delivering && !strings.HasPrefix(q.Answer, supervisor.Approve) &&
+// deniedAfterAll reports whether the answer that has brought an agent about says so no more, and was not on its way
+// before: its new one may be by now.
+func deniedAfterAll(before, after supervisor.State, a *supervisor.Agent) bool {
+	for _, q := range after.Questions {
+		old := before.Questions[q.ID]
+		if q.Child == a.ID && (old == nil || !old.Delivering) && !strings.HasPrefix(q.Answer, supervisor.Approve) &&
 			q.Answer != questions.DelegateIt {
 			return true
 		}
