@@ -143,26 +143,12 @@ var checking = concern{
 
 // missing has an agent told which deliverables are not there.
 var missing = concern{name: "missing", live: func(d *transition, of subject) bool {
-	if !d.tellMissing(of.Agent) {
-		return false
-	}
-	if !d.enforceBudget(of) { // else the next process is told
-		d.flush(of.Agent, of.launch)
-		d.setStatus(of.Agent, checkpoints.Running, "was told which deliverables are missing")
-	}
-	return true
+	return d.tellMissing(of.Agent) && d.speak(of, "was told which deliverables are missing")
 }}
 
 // unreported has an agent asked for its report.
 var unreported = concern{name: "unreported", live: func(d *transition, of subject) bool {
-	if !d.tellUnreported(of.Agent, of.launch) {
-		return false
-	}
-	if !d.enforceBudget(of) {
-		d.flush(of.Agent, of.launch)
-		d.setStatus(of.Agent, checkpoints.Running, "was asked for its report")
-	}
-	return true
+	return d.tellUnreported(of.Agent, of.launch) && d.speak(of, "was asked for its report")
 }}
 
 // done is of an agent with nothing left to do.

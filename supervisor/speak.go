@@ -14,10 +14,18 @@ var outbox = concern{name: "outbox", live: func(d *transition, of subject) bool 
 	if len(of.Outbox) == 0 && !of.GoOn {
 		return false
 	}
-	d.flush(of.Agent, of.launch)
-	d.setStatus(of.Agent, checkpoints.Running, "reads what was said to it")
-	return true
+	return d.speak(of, "reads what was said to it")
 }}
+
+// speak says to an agent whose turn has ended what waits for it, unless a budget is used up: then its process is ended,
+// and the next is told. It always has a say.
+func (d *transition) speak(of subject, status string) bool {
+	if !d.enforceBudget(of) {
+		d.flush(of.Agent, of.launch)
+		d.setStatus(of.Agent, checkpoints.Running, status)
+	}
+	return true
+}
 
 // toldAll reports whether an agent without a process has had a turn, and need be told nothing more before it can be
 // done.
