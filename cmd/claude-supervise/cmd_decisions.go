@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +9,6 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/view"
 )
 
 func newDecisions() *cobra.Command {
@@ -49,35 +46,15 @@ for the questions are the agents' words.`,
 }
 
 func runDecisions(ctx context.Context, f reportFlags, asJSON, lines bool) error {
-	since, err := commands.SinceWhen(f.since, time.Now())
-	if err != nil {
-		return err
-	}
-	r, err := view.OpenReader()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // only read
-	var text bytes.Buffer
 	switch {
-	case asJSON:
-		record, err := f.record(ctx, r, since)
-		if err != nil {
-			return err
-		}
-		return terminal.Print(func(p *terminal.Printer) error { return p.JSON(record.Decided()) })
 	case lines:
-		record, err := f.record(ctx, r, since)
-		if err == nil {
-			err = report.RecordLines(&text, record)
-		}
-		if err != nil {
-			return err
-		}
-	default:
-		if err := writeRecord(ctx, &text, r, since, f); err != nil {
-			return err
-		}
+		return f.writeRecord(ctx, report.RecordLines)
+	case !asJSON:
+		return f.writeRecord(ctx, f.recordForm())
 	}
-	return f.write(text.Bytes())
+	record, err := f.record(ctx)
+	if err != nil {
+		return err
+	}
+	return terminal.Print(func(p *terminal.Printer) error { return p.JSON(record.Decided()) })
 }

@@ -18,6 +18,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/precedents"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -68,24 +69,22 @@ func suggested(ctx context.Context, cwd string) ([]precedents.Suggestion, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := view.OpenReader()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }() // only read
-	found, err := precedents.Suggest(ctx, r.Store, func(run supervisor.Run) bool {
-		return l.Has(view.RunView{Cwd: run.Cwd})
+	found, err := service.Read(acting, func(r view.Reader) ([]precedents.Suggestion, error) {
+		return precedents.Suggest(ctx, r.Store, func(run supervisor.Run) bool { return l.Has(view.RunView{Cwd: run.Cwd}) })
 	})
 	if err != nil {
 		return nil, err
 	}
 	c, err := config.Load(os.Environ())
+	if err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(found, func(s precedents.Suggestion) bool {
 		given, err := c.For(s.Cwd) // of a folder that is gone nothing is known
 		return err == nil && slices.ContainsFunc(given, func(d config.Default) bool {
 			return d.Flag == "allow" && d.Value == s.Rule
 		})
-	}), err
+	}), nil
 }
 
 // suggestedText is what a person reads.

@@ -16,6 +16,7 @@ import (
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
 )
@@ -79,22 +80,20 @@ func (f reportFlags) checkOutput() error {
 }
 
 func runReport(ctx context.Context, run string, f reportFlags) error {
-	since, err := commands.SinceWhen(f.since, time.Now())
+	if run == "" {
+		return f.writeRecord(ctx, f.recordForm())
+	}
+	what, err := acting.Report(ctx, run)
 	if err != nil {
 		return err
 	}
-	r, err := view.OpenReader()
-	if err != nil {
-		return err
+	nameChanges(ctx, &what)
+	form := report.Markdown
+	if f.page() {
+		form = report.HTML
 	}
-	defer func() { _ = r.Close() }() // only read
 	var text bytes.Buffer
-	if run != "" {
-		err = writeReport(ctx, &text, r, run, f)
-	} else {
-		err = writeRecord(ctx, &text, r, since, f)
-	}
-	if err != nil {
+	if err := form(&text, what); err != nil {
 		return err
 	}
 	return f.write(text.Bytes())
@@ -111,19 +110,6 @@ func (f reportFlags) write(text []byte) error {
 	return terminal.Print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
 }
 
-// writeReport writes the report of a run.
-func writeReport(ctx context.Context, to io.Writer, r view.Reader, run string, f reportFlags) error {
-	what, err := r.Report(ctx, run)
-	if err != nil {
-		return err
-	}
-	nameChanges(ctx, &what)
-	if f.page() {
-		return report.HTML(to, what)
-	}
-	return report.Markdown(to, what)
-}
-
 // lookingAtWorktrees is how long git may take to name what has changed in all worktrees of a run.
 const lookingAtWorktrees = 10 * time.Second
 
@@ -138,25 +124,39 @@ func nameChanges(ctx context.Context, r *view.RunReport) {
 	}
 }
 
-// writeRecord writes what was decided in all runs since a time.
-func writeRecord(ctx context.Context, to io.Writer, r view.Reader, since time.Time, f reportFlags) error {
-	what, err := f.record(ctx, r, since)
+// writeRecord writes what was decided in all runs, in a form.
+func (f reportFlags) writeRecord(ctx context.Context, form func(io.Writer, view.Record) error) error {
+	record, err := f.record(ctx)
 	if err != nil {
 		return err
 	}
-	if f.page() {
-		return report.RecordHTML(to, what)
+	var text bytes.Buffer
+	if err := form(&text, record); err != nil {
+		return err
 	}
-	return report.RecordMarkdown(to, what)
+	return f.write(text.Bytes())
+}
+
+func (f reportFlags) recordForm() func(io.Writer, view.Record) error {
+	if f.page() {
+		return report.RecordHTML
+	}
+	return report.RecordMarkdown
 }
 
 // record reads what was decided in all runs since a time.
-func (f reportFlags) record(ctx context.Context, r view.Reader, since time.Time) (view.Record, error) {
+func (f reportFlags) record(ctx context.Context) (view.Record, error) {
+	since, err := commands.SinceWhen(f.since, time.Now())
+	if err != nil {
+		return view.Record{}, err
+	}
 	l, err := runs.Listing{}.Below(f.cwd)
 	if err != nil {
 		return view.Record{}, err
 	}
-	return r.RecordSince(ctx, since, l.Cwd, l.Has)
+	return service.Read(acting, func(r view.Reader) (view.Record, error) {
+		return r.RecordSince(ctx, since, l.Cwd, l.Has)
+	})
 }
 
 // page reports whether a page is wanted, and not Markdown.

@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -51,18 +52,15 @@ func runSearch(ctx context.Context, words []string, cwd string, most int, asJSON
 	if err != nil {
 		return err
 	}
-	r, err := view.OpenReader()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // only read
-	found, err := r.Search(ctx, words, most, l.Has)
+	found, err := service.Read(acting, func(r view.Reader) ([]view.Found, error) {
+		return r.Search(ctx, words, most, l.Has)
+	})
 	if err != nil {
 		return err
 	}
 	return terminal.Print(func(p *terminal.Printer) error {
 		if asJSON {
-			return p.JSON(append([]view.Found{}, found...)) // never null
+			return p.JSON(found)
 		}
 		return p.Result(foundText(found, p.Columns()))
 	})

@@ -40,7 +40,7 @@ func (m Machine) Look(ctx context.Context) view.Away {
 	if err := look(dirs, now); err != nil || last.IsZero() || ago < Absence {
 		return view.Away{}
 	}
-	away, err := reading(m, func(r view.Reader) (view.Away, error) { return r.Away(ctx, last) })
+	away, err := Read(m, func(r view.Reader) (view.Away, error) { return r.Away(ctx, last) })
 	if err != nil || !away.Happened() {
 		return view.Away{}
 	}

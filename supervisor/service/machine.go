@@ -40,18 +40,18 @@ func (m Machine) Answer(ctx context.Context, id string, a Answer) (Kept, error) 
 
 // Watch is view.Reader.WatchOverview.
 func (m Machine) Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error {
-	_, err := reading(m, func(r view.Reader) (struct{}, error) { return struct{}{}, r.WatchOverview(ctx, look, each) })
+	_, err := Read(m, func(r view.Reader) (struct{}, error) { return struct{}{}, r.WatchOverview(ctx, look, each) })
 	return err
 }
 
 // Past returns runs that have ended.
 func (m Machine) Past(ctx context.Context, skip, most int) ([]view.RunView, error) {
-	return reading(m, func(r view.Reader) ([]view.RunView, error) { return r.PastRuns(ctx, skip, most) })
+	return Read(m, func(r view.Reader) ([]view.RunView, error) { return r.PastRuns(ctx, skip, most) })
 }
 
 // Run returns a run.
 func (m Machine) Run(ctx context.Context, id string) (view.RunView, error) {
-	return reading(m, func(r view.Reader) (view.RunView, error) {
+	return Read(m, func(r view.Reader) (view.RunView, error) {
 		run, _, err := view.RunNamed(ctx, r.Store, id)
 		if err != nil {
 			return view.RunView{}, err
@@ -62,7 +62,7 @@ func (m Machine) Run(ctx context.Context, id string) (view.RunView, error) {
 
 // Show is view.Reader.Show, and says whether the run has lost its folder.
 func (m Machine) Show(ctx context.Context, id string) (view.Details, error) {
-	return reading(m, func(r view.Reader) (view.Details, error) {
+	return Read(m, func(r view.Reader) (view.Details, error) {
 		d, err := r.Show(ctx, id)
 		if err == nil {
 			d.Run.LookForFolder()
@@ -73,17 +73,17 @@ func (m Machine) Show(ctx context.Context, id string) (view.Details, error) {
 
 // Report returns what happened in a run. A fleet has no report.
 func (m Machine) Report(ctx context.Context, id string) (view.RunReport, error) {
-	return reading(m, func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
+	return Read(m, func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
 }
 
 // Question returns a question.
 func (m Machine) Question(ctx context.Context, id string) (view.QuestionView, error) {
-	return reading(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
+	return Read(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, id) })
 }
 
 // Precedents is precedents.Find.
 func (m Machine) Precedents(ctx context.Context, question string) ([]precedents.Precedent, error) {
-	return reading(m, func(r view.Reader) ([]precedents.Precedent, error) {
+	return Read(m, func(r view.Reader) ([]precedents.Precedent, error) {
 		asked, err := r.Store.Named(ctx, question)
 		if err != nil || len(asked) == 0 {
 			return nil, err
@@ -106,12 +106,12 @@ func (m Machine) Precedents(ctx context.Context, question string) ([]precedents.
 
 // Asked is view.Reader.Asked.
 func (m Machine) Asked(ctx context.Context, most int) ([]view.QuestionView, error) {
-	return reading(m, func(r view.Reader) ([]view.QuestionView, error) { return r.Asked(ctx, most) })
+	return Read(m, func(r view.Reader) ([]view.QuestionView, error) { return r.Asked(ctx, most) })
 }
 
 // Log returns the log of an agent.
 func (m Machine) Log(ctx context.Context, id string) (Log, error) {
-	return reading(m, func(r view.Reader) (Log, error) {
+	return Read(m, func(r view.Reader) (Log, error) {
 		log, err := r.Log(ctx, id)
 		return fileLog{log}, err
 	})
@@ -119,7 +119,7 @@ func (m Machine) Log(ctx context.Context, id string) (Log, error) {
 
 // Follow reads only the end of what was said before.
 func (m Machine) Follow(ctx context.Context, id string, n int, each func(said []string) error) error {
-	_, err := reading(m, func(r view.Reader) (none struct{}, err error) {
+	_, err := Read(m, func(r view.Reader) (none struct{}, err error) {
 		found, err := r.RunLog(ctx, id)
 		if err != nil {
 			return none, err
@@ -164,7 +164,8 @@ func (l fileLog) Follow(ctx context.Context, place int64, each func(said []strin
 	})
 }
 
-func reading[T any](m Machine, read func(view.Reader) (T, error)) (found T, err error) {
+// Read reads something of the state.
+func Read[T any](m Machine, read func(view.Reader) (T, error)) (found T, err error) {
 	opened := view.OpenReader
 	if m.There {
 		opened = view.OpenExistingReader
@@ -179,7 +180,7 @@ func reading[T any](m Machine, read func(view.Reader) (T, error)) (found T, err 
 
 // List returns runs, and says which have lost their folders.
 func (m Machine) List(ctx context.Context, all bool) ([]Run, error) {
-	return reading(m, func(r view.Reader) ([]Run, error) {
+	return Read(m, func(r view.Reader) ([]Run, error) {
 		runs, err := r.Runs(ctx, all)
 		return listed(runs), err
 	})
@@ -187,7 +188,7 @@ func (m Machine) List(ctx context.Context, all bool) ([]Run, error) {
 
 // WatchRuns is List again after each change.
 func (m Machine) WatchRuns(ctx context.Context, all bool, each func([]Run) error) error {
-	_, err := reading(m, func(r view.Reader) (none struct{}, err error) {
+	_, err := Read(m, func(r view.Reader) (none struct{}, err error) {
 		return none, r.Watch(ctx, all, func(runs []view.RunView) error { return each(listed(runs)) })
 	})
 	return err
@@ -204,7 +205,7 @@ func listed(runs []view.RunView) []Run {
 
 // Questions returns those of files, too. That they cannot be read keeps no question of a run from being seen.
 func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes []string, err error) {
-	open, err = reading(m, func(r view.Reader) ([]view.QuestionView, error) {
+	open, err = Read(m, func(r view.Reader) ([]view.QuestionView, error) {
 		open, err := r.Questions(ctx)
 		if err != nil {
 			return nil, err
@@ -232,18 +233,18 @@ func FileNotes(problems []string, err error) (notes []string) {
 
 // Awaitable is view.Reader.Awaitable.
 func (m Machine) Awaitable(ctx context.Context, ids []string) ([]view.Node, error) {
-	return reading(m, func(r view.Reader) ([]view.Node, error) { return r.Awaitable(ctx, ids) })
+	return Read(m, func(r view.Reader) ([]view.Node, error) { return r.Awaitable(ctx, ids) })
 }
 
 // Above is view.Reader.Above.
 func (m Machine) Above(ctx context.Context, agent string) ([]view.Node, error) {
-	return reading(m, func(r view.Reader) ([]view.Node, error) { return r.Above(ctx, agent) })
+	return Read(m, func(r view.Reader) ([]view.Node, error) { return r.Above(ctx, agent) })
 }
 
 // Await gives a node, too, once nobody supervises its run.
 func (m Machine) Await(ctx context.Context, nodes []view.Node, question bool, each func(Left) error,
 	asks func(view.Awaited)) error {
-	_, err := reading(m, func(r view.Reader) (none struct{}, err error) {
+	_, err := Read(m, func(r view.Reader) (none struct{}, err error) {
 		left := func(a view.Awaited) error { return each(leftAs(a)) }
 		if question {
 			return none, r.AwaitQuestion(ctx, nodes, left)
@@ -263,7 +264,7 @@ func leftAs(a view.Awaited) Left {
 
 // ReadLog reads the log of a run or an agent, which ends where nobody supervises the run, too.
 func (m Machine) ReadLog(ctx context.Context, id string, l LogReading) (Left, error) {
-	return reading(m, func(r view.Reader) (Left, error) {
+	return Read(m, func(r view.Reader) (Left, error) {
 		log, err := r.RunLog(ctx, id)
 		if err != nil {
 			return Left{}, err

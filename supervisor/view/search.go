@@ -32,7 +32,7 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 	for i, word := range words {
 		words[i] = questions.Fold(word)
 	}
-	var found []Found
+	found := []Found{}
 	look := func(f Found, texts ...string) {
 		all := questions.Fold(strings.Join(texts, "\n"))
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(all, word) }) {
