@@ -34,7 +34,7 @@ func results(content stream.Content) (found stream.Content) {
 	return found
 }
 
-// hears gives the model what was said to begin a turn.
+// hears tells the model what was said to begin a turn.
 func (c *conversation) hears(p prompt) {
 	if len(p.results) == 0 {
 		c.messages = append(c.messages, user(p.text))

@@ -64,7 +64,7 @@ const (
 
 // isNear holds the words of two questions against each other. There must be two at least, or the offer says it.
 func isNear(a, b *checkpoints.Question) bool {
-	ours, theirs := read(a.Header+" "+a.Text), read(b.Header+" "+b.Text)
+	ours, theirs := readingOf(a), readingOf(b)
 	if !slices.Equal(ours.names, theirs.names) || ours.negated != theirs.negated {
 		return false
 	}
@@ -111,6 +111,8 @@ type reading struct {
 	names   []string // sorted, each once: files, numbers, identifiers. Of another one is asked something else
 	negated bool
 }
+
+func readingOf(q *checkpoints.Question) reading { return read(q.Header + " " + q.Text) }
 
 func read(text string) (r reading) {
 	for _, field := range strings.FieldsFunc(text, func(c rune) bool {

@@ -149,7 +149,7 @@ func byPerson(q *checkpoints.Question) bool {
 		q.State != checkpoints.QuestionWithdrawn
 }
 
-// brought reports whether an answer came with a run that was unpacked: whoever made the file may have written it.
+// brought reports whether an answer came with a run that was unpacked: the maker of its file may have written it.
 func brought(r checkpoints.Run, q *checkpoints.Question) bool {
 	return r.FromPack != "" && (r.KeyedSince == nil || q.AnsweredAt.Before(*r.KeyedSince))
 }

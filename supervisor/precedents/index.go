@@ -114,13 +114,13 @@ func (x index) add(ctx context.Context, from, to int64, asked []checkpoints.Ques
 }
 
 // said are the words that a question is found by.
-func said(q *checkpoints.Question) string { return strings.Join(read(q.Header+" "+q.Text).words, " ") }
+func said(q *checkpoints.Question) string { return strings.Join(readingOf(q).words, " ") }
 
 // candidates returns the ids of the questions that may be like q, the likest first: at most most.
 func (x index) candidates(ctx context.Context, q *checkpoints.Question, most int) (ids []string, err error) {
 	wanted := []string{key(q)}
 	if !questions.KindOf(q.Kind).Lets {
-		rare, err := x.rarest(ctx, read(q.Header+" "+q.Text).words)
+		rare, err := x.rarest(ctx, readingOf(q).words)
 		if err != nil {
 			return nil, err
 		}

@@ -45,7 +45,6 @@ type promptState struct {
 	form     *form                         // of current
 	kept     map[string]*form              // that were open when something else was done, by their questions
 	saved    []savedDraft                  // of current, as they are on disk
-	looked   map[string]bool               // what was answered before is looked for, or known
 	reminder Reminder                      // of current, in lines
 	later    []string                      // the ids of those that were put off, in that order
 	given    map[string][]answer           // by group, in the order of answering
@@ -74,8 +73,7 @@ type answer struct {
 func newPromptState(out *Printer, submit Submit, dir string, looks *styles) *promptState {
 	return &promptState{out: out, submit: submit, dir: dir, rest: func() {}, styles: looks,
 		halfLine: func() string { return "" },
-		given:    map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{},
-		looked: map[string]bool{}}
+		given:    map[string][]answer{}, answered: map[string]bool{}, told: map[string]bool{}, kept: map[string]*form{}}
 }
 
 // update takes the list of open questions and says which of those that the person knows are gone, and why. It reports

@@ -53,7 +53,7 @@ type Prompter struct {
 	gone   map[string]string
 	redraw bool
 
-	reminders map[string]Reminder // that were found, by their questions
+	reminders map[string]Reminder // by the questions for which they were looked for; the zero one: none was found
 	wake      func()              // of the Run that is under way
 }
 

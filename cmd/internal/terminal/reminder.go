@@ -1,8 +1,6 @@
 package terminal
 
-import (
-	"context"
-)
+import "context"
 
 // A Reminder is what the person answered before to a question that is like the one that is open.
 type Reminder struct {
@@ -19,12 +17,19 @@ func (p *Prompter) Reminds(f func(ctx context.Context, id string) (Reminder, boo
 
 // reminded looks for what was answered before to the question that is asked, once, beside it.
 func (p *Prompter) reminded(ctx context.Context, a *promptState) {
-	q := a.current
-	if q == nil || p.remind == nil || a.looked[q.ID] {
+	if a.current == nil || p.remind == nil {
 		return
 	}
-	a.looked[q.ID] = true
-	id := q.ID
+	id := a.current.ID
+	p.mu.Lock()
+	_, looked := p.reminders[id]
+	if !looked {
+		p.reminders[id] = Reminder{}
+	}
+	p.mu.Unlock()
+	if looked {
+		return
+	}
 	p.beside.Go(func() {
 		if r, is := p.remind(ctx, id); is {
 			p.change(func() { p.reminders[id] = r })
