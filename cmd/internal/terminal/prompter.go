@@ -145,7 +145,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	defer a.dropDraft()
 	defer func() { a.mark(false) }()
 	defer a.quit()
-	ctx, stop := context.WithCancel(ctx)
+	looking, stop := context.WithCancel(ctx) // for the loop ctx itself: what wakes it may come before a child of it ends
 	defer p.beside.Wait()
 	defer stop()
 	for ctx.Err() == nil {
@@ -163,7 +163,7 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 		}
 		a.show(listening)
 		a.mark(listening && a.waiting())
-		p.reminded(ctx, a)
+		p.reminded(looking, a)
 		a.reminds(p.found(a.current))
 		switch err := p.turn(ctx, a, raw, terminal && !a.deaf, listening); {
 		case errors.Is(err, errHungUp):

@@ -320,6 +320,17 @@ func TestRunEndsWithoutAByteAndLeavesTheTerminalAsItWas(t *testing.T) {
 	}
 }
 
+// What wakes Run may come at any moment of its context's end, and nothing wakes it again.
+func TestRunEndsWheneverItsContextDoes(t *testing.T) {
+	for range 200 {
+		t.Run("", func(t *testing.T) {
+			d := enterRaw(t, nil, question("q-1"))
+			d.sees("q-1> ")
+			d.leave()
+		})
+	}
+}
+
 func TestWithoutATerminalEachQuestionIsShownOnceWithItsCommand(t *testing.T) {
 	in, typed, err := os.Pipe()
 	if err != nil {
