@@ -67,7 +67,7 @@ func newTestBench(t *testing.T, env ...string) *testBench {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	home := t.TempDir()
-	d := &testBench{t: t, interrupts: make(chan string), dirs: dirs, claude: filepath.Join(home, ".claude"), store: store}
+	d := &testBench{t: t, interrupts: make(chan string, 2), dirs: dirs, claude: filepath.Join(home, ".claude"), store: store}
 	d.Supervisor = host.Machine{Dirs: dirs, Store: store, Claude: d.claude, Self: self,
 		Log: zerolog.Nop(), Env: slices.Concat(os.Environ(), []string{"HOME=" + home, "TMPDIR=" + t.TempDir()}, env),
 	}.Supervisor(engine.Supervisor{
