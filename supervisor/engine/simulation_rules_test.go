@@ -210,6 +210,9 @@ func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor
 		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && q.Kind == questions.AskCommand && old.Asker != "" {
 			continue // its stop has another answer, or none any more
 		}
+		if q.State == checkpoints.QuestionAnswered && q.Like != "" && q.Kind != old.Kind {
+			continue // its script is gone: it is a question as others are now, and a person has answered all like it
+		}
 		switch b := e.Event.(type) {
 		case supervisor.AskCancelled:
 			if !w.truth.withdrawn[b.Request] {
