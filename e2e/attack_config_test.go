@@ -86,6 +86,25 @@ func TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig(t *testing.T) {
 	}
 }
 
+// What `help trust` says of --permission-mode auto: what agents ask reaches the person, and so does such a write.
+func TestInAutoModeAPersonIsStillAsked(t *testing.T) {
+	t.Parallel()
+	config, err := filepath.Abs(filepath.Join("testdata", "permission", "config.yaml"))
+	noError(t, err)
+	for scenario, asked := range map[string]string{"ask": "Which way of login", config: permission.WhyAsked} {
+		t.Run(filepath.Base(scenario), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t).real(load(t, scenario), nil)
+			w.Cwd = w.Home
+			w.configure("hold: 10m\n")
+			run := w.start(append(append([]string{"run", "--on-question", "ask"}, w.agent...), "--", "--permission-mode=auto")...)
+			run.until("question")
+			lacksNone(t, "the question", w.must("questions"), asked)
+			run.interrupt()
+		})
+	}
+}
+
 // The person can let it happen, once; no rule can stand for it.
 func TestAWriteToTheConfigIsAllowedOnceOnly(t *testing.T) {
 	t.Parallel()
