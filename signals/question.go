@@ -224,9 +224,12 @@ func (s *Signal) checkValidate(line int, v string) {
 		return
 	}
 	switch v {
-	case "", "choice", "path", "integer", "yes_no":
+	case "", "choice", "path", "yes_no":
 	default:
-		s.problem(line, "bad_value", "validate is %q, not one of choice, path, regex:…, integer, yes_no", bounded(v, 80))
+		if _, isNumber := ReadNumber(v); !isNumber {
+			s.problem(line, "bad_value", "validate is %q, not one of choice, path, regex:…, integer, number, yes_no; "+
+				"a number may have bounds: integer 1..9, number 0..1 step 0.1", bounded(v, 80))
+		}
 	}
 }
 

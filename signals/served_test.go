@@ -245,7 +245,7 @@ func drawn(dice *rand.Rand, s *jsonschema.Schema) any {
 	case len(s.Enum) > 0:
 		return s.Enum[dice.IntN(len(s.Enum))]
 	case s.Pattern != "":
-		return []string{"choice", "path", "integer", "yes_no", "regex:^v\\d+$"}[dice.IntN(5)]
+		return []string{"choice", "path", "integer", "number 0..1 step 0.1", "yes_no", "regex:^v\\d+$"}[dice.IntN(6)]
 	case s.Type == "object":
 		o := make(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {

@@ -62,7 +62,7 @@ type Question struct {
 	Context     string   `json:"context,omitempty"`
 	Options     []Option `json:"options,omitempty"`
 	MultiSelect bool     `json:"multi_select,omitempty"`
-	Validate    string   `json:"validate,omitempty"`  // choice, path, regex:…, integer, yes_no
+	Validate    string   `json:"validate,omitempty"`  // choice, path, regex:…, integer, number (ReadNumber), yes_no
 	Optional    bool     `json:"optional,omitempty"`  // the signal said all_required: false
 	Urgent      bool     `json:"urgent,omitempty"`    // it, or the signal for all, says that it cannot wait
 	OwnWords    bool     `json:"own_words,omitempty"` // of a question file: an answer may be none of the options

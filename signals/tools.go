@@ -44,15 +44,15 @@ var tools = []struct{ name, description, schema string }{
 				"id":{"type":"string","maxLength":64},
 				"header":{"type":"string","maxLength":40,"description":"1-3 words"},
 				"text":{"type":"string","minLength":1,"maxLength":4000},
-				"context":{"type":"string","maxLength":8000,"description":"why you ask, what you found"},
+				"context":{"type":"string","maxLength":8000,"description":"why, what you found"},
 				"options":{"type":"array","minItems":2,"maxItems":12,"items":{"type":"object","properties":{
 					"label":{"type":"string","minLength":1,"maxLength":200},
 					"description":{"type":"string","maxLength":1000,"description":"what choosing it means"},
-					"preview":{"type":"string","maxLength":4000,"description":"what it would look like: code, a layout"}
+					"preview":{"type":"string","maxLength":4000,"description":"its look: code, a layout"}
 				},"required":["label"],"additionalProperties":false}},
 				"multi_select":{"type":"boolean"},
-				"validate":{"type":"string","maxLength":500,"pattern":"^(choice|path|integer|yes_no|regex:.+)$",
-					"description":"choice: only the options; path: one that exists"}
+				"validate":{"type":"string","maxLength":500,"pattern":"^(choice|path|yes_no|(integer|number).*|regex:.+)$",
+					"description":"choice: only the options; path: one that exists; integer 1..9"}
 			},"required":["text"],"additionalProperties":false}},
 			"context":{"type":"string","maxLength":8000,"description":"for all questions"},
 			"all_required":{"type":"boolean","description":"false: you can go on without some answers"},

@@ -52,6 +52,27 @@ func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
 	}
 }
 
+func TestAnAskUserQuestionMayAskForANumberOrForText(t *testing.T) {
+	asked, err := ParseAsk(procs.Ask{Name: ask.AskUserQuestion, Input: json.RawMessage(`{"title":"First","questions":[
+		{"question":"How many?","kind":"number","options":[],"min":1,"max":9,"step":2,"defaultValue":3,"unit":"machines"},
+		{"question":"What for?","kind":"text","description":"its label","defaultValue":"search","multiSelect":true},
+		{"question":"Where?","kind":"choice","options":[{"label":"North"}]},
+		{"question":"When?","kind":"date","defaultValue":{"a":1}}]}`)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []signals.Question{
+		{ID: "Q1", Text: "How many?", Context: "First\nIt suggests: 3 machines", Options: []signals.Option{},
+			Validate: `schema:{"type":"number","step":2,"unit":"machines","minimum":1,"maximum":9}`},
+		{ID: "Q2", Text: "What for?", Context: "First\nits label\nIt suggests: search"},
+		{ID: "Q3", Text: "Where?", Context: "First", Options: []signals.Option{{Label: "North"}}},
+		{ID: "Q4", Text: "When?", Context: "First"},
+	}
+	if diff := cmp.Diff(want, asked.Questions); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What cannot be put to a person, or answered so that the model knows what was meant, is told to the model.
 func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
@@ -64,6 +85,14 @@ func TestAnAskUserQuestionThatNobodyCouldAnswerIsRefusedWithWhatIsWrong(t *testi
 		"no questions":              {json.RawMessage(`{}`), "it holds 0 questions; it takes 1 to 4"},
 		"five questions": {userInput(userQuestion("1?"), userQuestion("2?"), userQuestion("3?"),
 			userQuestion("4?"), userQuestion("5?")), "it holds 5 questions"},
+		"a number of none": {json.RawMessage(`{"questions":[{"question":"?!","kind":"number","min":9,"max":1}]}`),
+			"question 1 has a min that is more than its max"},
+		"a step of none": {json.RawMessage(`{"questions":[{"question":"?!","kind":"number","step":0}]}`),
+			"question 1 has a step that is not more than 0"},
+		"a number that is none": {json.RawMessage(`{"questions":[{"question":"?!","kind":"number","min":"one"}]}`),
+			"cannot be read"},
+		"a text with options": {json.RawMessage(`{"questions":[{"question":"?!","kind":"text","options":[{"label":"a"}]}]}`),
+			"asks for a text and has options"},
 		"no text": {userInput(userQuestion("Which?"), userQuestion(" \u200b\x00\x1b")),
 			"question 2 has no text"},
 		"the same text twice": {userInput(userQuestion("Which?", "a"), userQuestion("Which?", "b")),

@@ -95,7 +95,8 @@ func newTrial(t *testing.T, program string) *trial {
 	tr.spec = procs.Spec{
 		Path: script, Dir: tr.cwd, SessionID: uuid.NewString(), Log: &tr.lines, Allowed: []string{"Bash"},
 		Marker: procs.Marker{Run: "r-" + uuid.NewString()[:8], Agent: "a-7Qm2xK9fWb4T", Launch: 1}, AgentType: "reviewer",
-		Flags: []string{"--add-dir=" + added}, Extra: []string{"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1"},
+		Flags: []string{"--add-dir=" + added}, Extra: []string{
+			"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1", "CLAUDE_CODE_QUESTION_EXTENDED=1"},
 		Tools: []procs.Tool{{
 			Name: "ask_user", Description: "Asks the person.",
 			Schema: json.RawMessage(
@@ -163,6 +164,11 @@ func (tr *trial) measure(waitsForTasks bool) (seen cli.Release) {
 		turn("## OUTER", delegates("## INNER"), says("I have tried.")),
 		turn("## INNER", says("It is done.")),
 		turn("## ORDER", calls("mcp__shop__order", nil), says("I have called.")),
+		turn("## TYPED", calls("AskUserQuestion", map[string]any{"title": "Size", "questions": []any{
+			map[string]any{"question": "How many?", "header": "N", "kind": "number", "min": 1, "max": 9, "unit": "nodes",
+				"multiSelect": false},
+			map[string]any{"question": "What for?", "header": "T", "kind": "text", "multiSelect": false},
+		}}), says("It was asked.")),
 		turn("## GUARDED", calls("Bash", map[string]any{"command": "true guarded", "description": "work"}),
 			says("It was tried.")),
 		turn("## BACKGROUND",
@@ -182,7 +188,8 @@ func (tr *trial) measure(waitsForTasks bool) (seen cli.Release) {
 	until[procs.Result](tr, nil)
 	seen.NestsSubagents = tr.requested("No such tool available") == 0
 	seen.Elicits = tr.orders()
-	seen.HookAsks = tr.hookAsks()
+	seen.HookAsks = tr.asks("## GUARDED", "Bash")
+	seen.AsksTyped = tr.asks("## TYPED", "AskUserQuestion")
 	seen.WaitsForTasks = tr.leavesWork(waitsForTasks)
 	seen.TotalsGoOn = tr.total(2) > 1.5*first.CostUSD
 
@@ -195,15 +202,15 @@ func (tr *trial) measure(waitsForTasks bool) (seen cli.Release) {
 	return seen
 }
 
-// hookAsks has a command called that a rule permits and a hook wants to be asked about, and reports whether somebody
-// is asked. The hook is the user's: what procs answers itself goes by what it holds of the release.
-func (tr *trial) hookAsks() bool {
+// asks has a tool called, and reports whether somebody is asked about the call: a command that a rule permits and that
+// a hook of the user's wants to be asked about, or questions of kinds that not every release knows.
+func (tr *trial) asks(turn, tool string) bool {
 	tr.t.Helper()
-	tr.say("## GUARDED")
+	tr.say(turn)
 	asked, asks := until[procs.Message](tr, func(m procs.Message) bool {
 		switch m := m.(type) {
 		case procs.Ask:
-			return m.Name == "Bash"
+			return m.Name == tool
 		case procs.ToolResult:
 			return true
 		}

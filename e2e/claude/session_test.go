@@ -115,7 +115,7 @@ func (s *session) start(flags ...string) *process {
 	p := &process{s: s}
 	if s.agent == realCLI {
 		p.cmd = exec.Command(cmp.Or(s.program, Program(s.t)), args...)
-		p.cmd.Env = Environment(s.home, s.api)
+		p.cmd.Env = append(Environment(s.home, s.api), "CLAUDE_CODE_QUESTION_EXTENDED=1")
 	} else {
 		p.cmd = exec.Command(os.Args[0], args...)
 		p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.home, playVariable + "=" + s.source}

@@ -152,7 +152,7 @@ func (c *conversation) prompt(made call, inside bool) doc {
 	path := c.path(made)
 	switch made.name {
 	case "AskUserQuestion":
-		d["requires_user_interaction"] = true
+		d["requires_user_interaction"], d["input"] = true, asksTyped(made.input)
 		return d
 	case "Bash":
 		d["description"], d["decision_reason"] = made.text("description"), "This command requires approval"
@@ -192,6 +192,26 @@ func (c *conversation) prompt(made call, inside bool) doc {
 	}
 	d["permission_suggestions"] = suggestions
 	return d
+}
+
+// asksTyped is the input of AskUserQuestion as it is handed on where it may ask for text and numbers: each question says
+// what it asks for, and has options.
+func asksTyped(input map[string]any) map[string]any {
+	qs, _ := input["questions"].([]any)
+	input = maps.Clone(input)
+	typed := make([]any, len(qs))
+	for i, q := range qs {
+		typed[i] = q
+		if members, is := q.(map[string]any); is {
+			defaults := map[string]any{"kind": "choice", "options": []any{}}
+			maps.Copy(defaults, members)
+			typed[i] = defaults
+		}
+	}
+	if _, is := input["questions"].([]any); is {
+		input["questions"] = typed
+	}
+	return input
 }
 
 // path is the file that a call names, "" if it names none.

@@ -34,6 +34,7 @@ type Release struct {
 	Elicits      bool // hands over what an MCP server of the person's own asks; else the server is told that nobody can
 	// a conversation that ended in an open call is continued there, with the call's result (Spec.At): see placesFrom
 	AnswersInPlace bool
+	AsksTyped      bool // its AskUserQuestion asks for text and numbers too, where the environment says so: see typedFrom
 	HookAsks       bool // asks a person where a hook wants that, whatever permits the call; else a rule has the last word
 	TotalsGoOn     bool // its totals are those of the conversation, not of the process (total_cost_usd, modelUsage)
 }
@@ -55,12 +56,16 @@ func newRelease(version string) Release {
 	return Release{Version: version, AddedMemory: true, TakesMidTurn: true, SubagentIDs: true, HookMessage: true,
 		HookBackground: true, WaitsForTasks: true, NestsSubagents: true, RevivesSubagents: true, AgentTypes: true,
 		SaysSpending: true, Receipts: true, SubagentText: true, BackgroundList: true, ResumesAnywhere: true,
-		TotalsGoOn: true, Elicits: true, HookAsks: true, AnswersInPlace: true}
+		TotalsGoOn: true, Elicits: true, HookAsks: true, AnswersInPlace: true, AsksTyped: true}
 }
 
 // placesFrom is the first release that was seen to continue a conversation at an open call. 2.1.260 was seen to drop
 // the call, and no release between was tried. It is looked for by itself: nothing else was measured of it.
 const placesFrom = "2.1.270"
+
+// typedFrom is the first release that was seen to ask for text and numbers; 2.1.200 refuses such a call, and no release
+// between was tried. See placesFrom.
+const typedFrom = "2.1.260"
 
 // ReleaseOf returns what the release with this version can. A version that is none is taken for the oldest.
 func ReleaseOf(v string) Release {
@@ -74,6 +79,7 @@ func ReleaseOf(v string) Release {
 	r.Measured = r.Version == v
 	r.Version = v
 	r.AnswersInPlace = r.AnswersInPlace || compareVersions(placesFrom, v) <= 0
+	r.AsksTyped = r.AsksTyped || compareVersions(typedFrom, v) <= 0
 	return r
 }
 
@@ -88,12 +94,18 @@ func (r Release) refuses(flag string) bool {
 // environ is what a process of the release needs in its environment. One that kills what lives on at the end of its
 // input, and does not say that anything does, has all work in the foreground. One of which nothing is known is left as
 // it is: it is more likely a new one, in a script of somebody's own.
-func (r Release) environ() []string {
-	if r.Version == "" || r.WaitsForTasks {
-		return nil
+func (r Release) environ() (env []string) {
+	if r.Version != "" && !r.WaitsForTasks {
+		env = append(env, "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1")
 	}
-	return []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1"}
+	if r.AsksTyped {
+		env = append(env, asksTyped)
+	}
+	return env
 }
+
+// asksTyped has the CLI's AskUserQuestion take questions that ask for text or for a number.
+const asksTyped = "CLAUDE_CODE_QUESTION_EXTENDED=1"
 
 // NewestMeasured returns the version of the newest release that was measured.
 func NewestMeasured() string { return measured[len(measured)-1].Version }
@@ -141,7 +153,7 @@ func (r Release) Channels() []Channel {
 		return Channel{name, false, without}
 	}
 	unlisted := "what lives on after a turn may be missed"
-	if len(r.environ()) > 0 {
+	if r.Version != "" && !r.WaitsForTasks {
 		unlisted = "work is kept in the foreground, else may be missed" // else: in a script, where it cannot be told
 	}
 	return []Channel{
@@ -158,6 +170,8 @@ func (r Release) Channels() []Channel {
 			"a parked subagent's task is given again, with its work"),
 		either("answers in place", r.AnswersInPlace, "after a park an answer is the result of its own call",
 			"after a park a prompt has the question and its answer"),
+		either("typed questions", r.AsksTyped, "AskUserQuestion asks for text and numbers too",
+			"AskUserQuestion asks for choices alone; ask_user for all"),
 		either("nested subagents", r.NestsSubagents, "a subagent may start subagents of its own",
 			"a subagent has no tool to start others"),
 		either("elicitation", r.Elicits, "what an MCP server asks in a call is asked here",

@@ -44,7 +44,7 @@ func Question(kind checkpoints.QuestionKind, asked signals.Question) *checkpoint
 		Wording: checkpoints.Wording{
 			Header: cut.text("header", asked.Header, maxHeader), Text: cut.text("text", asked.Text, MaxText),
 			Context: cut.text("context", asked.Context, MaxContext), MultiSelect: asked.MultiSelect,
-			Validate: cut.text("rule", asked.Validate, MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
+			Validate: cut.text("rule", ruleOf(asked), MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
 			OwnWords: asked.OwnWords,
 		},
 	}
@@ -60,6 +60,25 @@ func Question(kind checkpoints.QuestionKind, asked signals.Question) *checkpoint
 		q.Context = strings.TrimSpace(q.Context + "\nNot all of it is shown: " + q.Truncated + ".")
 	}
 	return q
+}
+
+// ruleOf returns what the answer of a question has to be, as questions.Terms has it: bounds as a schema.
+func ruleOf(asked signals.Question) string {
+	n, ok := signals.ReadNumber(asked.Validate)
+	if !ok || asked.Validate == "integer" { // as it was kept before there were bounds
+		return asked.Validate
+	}
+	return numberRule(n)
+}
+
+// numberRule returns the rule of an answer that has to be a number.
+func numberRule(n signals.Number) string {
+	s := questions.Schema{Type: "number", Step: n.Step, Unit: text.Line(n.Unit, text.MaxNamed),
+		Bounds: questions.Bounds{Minimum: n.Min, Maximum: n.Max}}
+	if n.Whole {
+		s.Type = "integer"
+	}
+	return s.Validate()
 }
 
 // A cutting bounds the texts of a question, and says what it has cut.

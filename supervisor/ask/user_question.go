@@ -17,8 +17,9 @@ import (
 )
 
 // This file is AskUserQuestion, the CLI's own tool to ask: one to four questions, each with at most four options,
-// answered under their texts. The CLI has looked at a call before it comes here; what it let through differs between
-// releases.
+// answered under their texts. From 2.1.260 on a question may ask for text or for a number in place of a choice
+// (kind), if the CLI's environment says so. The CLI has looked at a call before it comes here; what it let through
+// differs between releases.
 
 // AskUserQuestion is the tool of the CLI that asks a person.
 const AskUserQuestion = "AskUserQuestion"
@@ -34,12 +35,8 @@ const (
 // better asked again.
 func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 	var in struct {
-		Questions []struct {
-			Question    string           `json:"question"`
-			Header      string           `json:"header"`
-			Options     []signals.Option `json:"options"`
-			MultiSelect bool             `json:"multiSelect"`
-		} `json:"questions"`
+		Title     string         `json:"title"`
+		Questions []userQuestion `json:"questions"`
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, misasked("its input cannot be read: %s", text.Misread(err))
@@ -51,7 +48,10 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 	for i, asked := range in.Questions {
 		q := signals.Question{
 			ID: fmt.Sprintf("Q%d", i+1), Text: asked.Question, Header: asked.Header, Options: asked.Options,
-			MultiSelect: asked.MultiSelect,
+			MultiSelect: asked.MultiSelect, Context: asked.context(in.Title),
+		}
+		if why := asked.typed(&q); why != "" {
+			return nil, misasked("question %d %s", i+1, why)
 		}
 		switch cut := Question(questions.AskClarification, q).Truncated; {
 		case !readable(q.Text):
@@ -74,6 +74,69 @@ func UserQuestions(input json.RawMessage) ([]signals.Question, error) {
 		qs = append(qs, q)
 	}
 	return qs, nil
+}
+
+// A userQuestion is one of a call, as the CLI hands it on.
+type userQuestion struct {
+	Question    string           `json:"question"`
+	Header      string           `json:"header"`
+	Description string           `json:"description"`
+	Options     []signals.Option `json:"options"`
+	MultiSelect bool             `json:"multiSelect"`
+	Kind        string           `json:"kind"` // text, number; "": one of the options
+	Min         *float64         `json:"min"`
+	Max         *float64         `json:"max"`
+	Step        *float64         `json:"step"`
+	Default     json.RawMessage  `json:"defaultValue"`
+	Unit        string           `json:"unit"`
+}
+
+// context is what is said with a question: what all of its call are about, what it is about itself, and what its agent
+// would answer.
+func (u userQuestion) context(title string) string {
+	var said []string
+	for _, words := range []string{title, u.Description} {
+		if readable(words) {
+			said = append(said, words)
+		}
+	}
+	if suggested := strings.TrimSpace(plain(u.Default) + " " + u.Unit); len(u.Default) > 0 && readable(plain(u.Default)) {
+		said = append(said, "It suggests: "+text.Line(suggested, text.MaxLine))
+	}
+	return strings.Join(said, "\n")
+}
+
+// plain is a member that may be a text or a number, "" if it is neither.
+func plain(member json.RawMessage) string {
+	var s string
+	switch {
+	case json.Unmarshal(member, &s) == nil:
+		return s
+	case len(member) > 0 && strings.ContainsRune("-0123456789", rune(member[0])):
+		return string(member)
+	}
+	return ""
+}
+
+// typed takes what a question asks for that has no options, or says why nobody could answer it.
+func (u userQuestion) typed(q *signals.Question) (why string) {
+	if u.Kind != "text" && u.Kind != "number" {
+		return ""
+	}
+	if len(u.Options) > 0 {
+		return "asks for a " + u.Kind + " and has options, of which it takes none"
+	}
+	if q.MultiSelect = false; u.Kind == "text" {
+		return ""
+	}
+	switch {
+	case u.Min != nil && u.Max != nil && *u.Min > *u.Max:
+		return "has a min that is more than its max"
+	case u.Step != nil && *u.Step <= 0:
+		return "has a step that is not more than 0"
+	}
+	q.Validate = numberRule(signals.Number{Min: u.Min, Max: u.Max, Step: u.Step, Unit: u.Unit})
+	return ""
 }
 
 func misasked(format string, args ...any) error {

@@ -137,7 +137,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 func (m others) rule() string {
 	for _, name := range []string{"question_type", "type"} {
 		switch kind, _ := as[string](m[name]); kind {
-		case "choice", "path", "integer", "yes_no":
+		case "choice", "path", "integer", "number", "yes_no":
 			return kind
 		case "regex":
 			if pattern, _ := as[string](m["pattern"]); pattern != "" {

@@ -27,7 +27,7 @@ type QuestionFile struct {
 	MultiSelect        bool           // ours
 	Urgent             bool           // ours: of Question, or of all
 	OwnWords           bool           // ours: an answer may be none of Options
-	Validate           string         // ours: choice, path, regex:…, integer, yes_no
+	Validate           string         // ours: choice, path, regex:…, integer, number, yes_no
 	WorkflowID         string
 	Checkpoint         string // path
 	AskedBy            string

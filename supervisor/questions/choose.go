@@ -320,7 +320,7 @@ func (q Terms) distinct(options []int) []int {
 func (q Terms) key(said string) (at int, ok bool) {
 	said = strings.TrimRight(strings.TrimPrefix(said, "("), ").")
 	if n, err := strconv.Atoi(said); err == nil && strconv.Itoa(n) == said && n > 0 {
-		return n - 1, q.Validate != "integer"
+		return n - 1, !q.number()
 	}
 	if len(said) == 1 {
 		if c := said[0] | 0x20; c >= 'a' && c <= 'z' {
