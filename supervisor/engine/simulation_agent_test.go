@@ -181,11 +181,12 @@ func (p *simProcess) callFrom(from *procs.Subagent, name, in string) {
 	p.keep(talkEntry{sub: from != nil,
 		said: procs.ToolUse{ID: c.toolUse, Parent: who.ToolUse, Name: name, Input: c.input}})
 	if c.served {
-		p.say(procs.Call{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who})
+		p.say(procs.Call{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who,
+			Line: p.w.lineOf(c.toolUse)})
 		return
 	}
 	p.say(procs.Ask{Request: c.request, ToolUse: c.toolUse, Name: name, Input: c.input, From: who,
-		Elicits: name == serverTool})
+		Elicits: name == serverTool, Line: p.w.lineOf(c.toolUse)})
 }
 
 // answered takes the reply to a call.

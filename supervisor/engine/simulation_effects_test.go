@@ -29,6 +29,7 @@ func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Mess
 		}
 		started := e.w.exec(s, a, l)
 		started.read = read
+		started.isPlaced(s)
 		if !s.Abilities().TakesInput {
 			started.isGiven(s.PromptOf(agent, l.N))
 		}
@@ -84,9 +85,16 @@ func (h simHandle) Send(uuid, text string) error {
 	return h.writes(simInput{uuid: uuid, text: text}, "")
 }
 
-func (h simHandle) SendResults(string, []procs.CallResult) error { panic("no launch has a place") }
+func (h simHandle) SendResults(uuid string, results []procs.CallResult) error {
+	return h.writes(simInput{uuid: uuid, results: results}, "")
+}
 
-func (h simHandle) At() (line, whyNot string) { return "", "the simulation knows no place" }
+func (h simHandle) At() (line, whyNot string) {
+	if len(h.p.at) > 0 {
+		line = h.p.w.lineOf(h.p.at[0])
+	}
+	return line, h.p.notAt
+}
 
 func (h simHandle) Allow(request string, input json.RawMessage) error {
 	return h.replies(request, ask.Reply{Behavior: supervisor.Allow, UpdatedInput: input})
@@ -167,6 +175,8 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f effect.Effe
 			b.Found, b.Hook = t.answered(d.Tool.ToolUse), t.decided(d.Tool.ToolUse)
 		case d.File != "":
 			b.Found = t.taken(supervisor.InLine(supervisor.AnswersInOne(s.Group(d.Groups[0]))))
+		case len(d.Results) > 0:
+			b.Found = t.replied(d, e.w.truth.spoke[processName(a.ID, d.Launch)])
 		default:
 			b.Found = t.has(d.UUID)
 		}

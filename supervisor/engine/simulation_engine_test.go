@@ -318,6 +318,9 @@ func (e *simEngine) hears(p *simProcess) {
 	if r, ok := m.(procs.Result); ok && !r.AsksNobody() {
 		e.w.truth.results[p.name()]++
 	}
+	if isSaid(m) {
+		e.w.truth.spoke[p.name()] = true
+	}
 	if e.w.hears != nil {
 		m = e.w.hears(e.w, m)
 	}

@@ -18,7 +18,9 @@ type simProcess struct {
 	launch  int
 	pid     int
 	resume  bool
-	fork    string // the conversation that its own begins with; "": none
+	fork    string   // the conversation that its own begins with; "": none
+	at      []string // the calls at which it is continued
+	notAt   string   // why it is not
 	without []string
 	talk    *talk
 
@@ -56,10 +58,11 @@ type simProcess struct {
 
 // A simInput is a line on stdin.
 type simInput struct {
-	uuid, text string          // a prompt
-	request    string          // the call that reply answers
-	reply      json.RawMessage //
-	gate       string          // the hook's request that text answers
+	uuid, text string             // a prompt
+	results    []procs.CallResult // in the place of its text
+	request    string             // the call that reply answers
+	reply      json.RawMessage    //
+	gate       string             // the hook's request that text answers
 	interrupt  bool
 }
 
@@ -201,6 +204,7 @@ func (p *simProcess) say(m procs.Message) {
 
 func (p *simProcess) keep(e talkEntry) {
 	e.at = p.w.mono()
+	e.request = p.talk.requested
 	if e.said != nil {
 		p.say(e.said)
 	}
@@ -226,6 +230,10 @@ func (p *simProcess) begin() {
 		p.exit(procs.Exit{Code: 1, Stderr: "Error: Session ID " + p.talk.session + " is already in use."})
 	case p.fork != "" && !p.resume:
 		p.forks()
+	case len(p.at) > 0:
+		p.resumesAt()
+	default:
+		p.talk.unreplied()
 	}
 }
 
@@ -259,8 +267,14 @@ func (p *simProcess) beginTurn() {
 		p.turn.prompt = in.uuid
 		p.say(procs.Receipt{UUID: in.uuid, State: "started"})
 		p.say(procs.Init{SessionID: p.talk.session, Version: p.w.nature.version})
-		p.keep(talkEntry{uuid: in.uuid, read: in.text})
-		p.told(in.text)
+		switch {
+		case p.refusesResults(in):
+		case len(in.results) > 0:
+			p.isToldResults(in)
+		default:
+			p.keep(talkEntry{uuid: in.uuid, read: in.text})
+			p.told(in.text)
+		}
 		return
 	}
 	p.woken = false
@@ -311,6 +325,7 @@ func (p *simProcess) goOn() {
 		p.woken = false
 	}
 	if !p.turn.over {
+		p.talk.requested++
 		p.act()
 		return
 	}

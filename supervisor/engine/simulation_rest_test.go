@@ -24,14 +24,16 @@ type truth struct {
 	requests map[string]int                   // by agent: how many it has made
 	owed     map[string]int                   // the same while its parent lived to hear of it
 
-	withdrawn map[string]bool // requests that claude itself has withdrawn
-	results   map[string]int  // by process: ends of its turns of which a supervisor has heard
+	withdrawn map[string]bool   // requests that claude itself has withdrawn
+	results   map[string]int    // by process: ends of its turns of which a supervisor has heard
+	told      map[string]string // by the call: the process that was told its result last, where its conversation continues
+	spoke     map[string]bool   // by process: a supervisor has heard the model itself
 }
 
 func newTruth() truth {
 	return truth{given: map[string]supervisor.InboxEntry{}, replaced: map[string]string{}, notices: map[string]int{},
 		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}, withdrawn: map[string]bool{},
-		results: map[string]int{}}
+		results: map[string]int{}, spoke: map[string]bool{}, told: map[string]string{}}
 }
 
 func (t *truth) acknowledged(n supervisor.InboxEntry) {
@@ -77,7 +79,7 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 		has := func(read string) bool { return v != "" && strings.Contains(withoutCommand(read, v), v) }
 		if has(e.read) {
 			says := func(o talkEntry) bool {
-				return has(o.read) && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
+				return has(o.read) && !o.idle && !(again && o.sub) && !strings.HasPrefix(o.read, notStartedText)
 			}
 			times, most := in.count(says), answeredSo(w.disk.kept, in.agent, n)
 			if n.AllLike { // also who had asked in the conversation that its own begins with

@@ -21,6 +21,7 @@ type talk struct {
 	written int         // entries that are on the disk, however young
 	forked  int         // entries that came with the conversation it began with
 
+	requested int      // requests in which the model could say something
 	delegated []string // fields of what the model has delegated last
 }
 
@@ -36,6 +37,8 @@ type talkEntry struct {
 	asks     string        // the text by which the model asked, to ask again
 	call     string        // the tool use that this answers
 	answered bool          // by a person
+	idle     bool          // the process ended before the model replied to it: it may be told of it again
+	request  int           // in which the model said it
 	sub      bool          // it stands in the transcript of a subagent
 	ends     string        // the call that started the subagent which this is the last word of
 }
