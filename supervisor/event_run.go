@@ -124,9 +124,11 @@ func (e Opened) apply(d *transition) error {
 	d.ReadInbox(e.Notes)
 	if e.Over != nil {
 		d.takenOver(e.Over)
-		return nil
 	}
 	d.nestings(e.Notes, e.Named)
+	if e.Over != nil {
+		return nil
+	}
 	for _, a := range d.AllAgents() {
 		if e.Policy != conf.Fail {
 			continue

@@ -34,7 +34,7 @@ func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	for _, n := range notes {
 		switch n.Kind {
 		case ask.EntryNested:
-			if nest, ok := ask.NestingIn(n); ok && d.Agents[n.Agent] != nil {
+			if nest, ok := ask.NestingIn(n); ok && d.Agents[n.Agent] != nil && d.Run.TakenOver == nil {
 				d.nest(d.Agents[n.Agent], nest, names[n.Seq])
 			}
 		case EntryNestedSeen:

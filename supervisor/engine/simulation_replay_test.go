@@ -74,6 +74,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"776030865-1-3-6-7-8-9-10-11-12-13":       "a denial after all was on its way at once",
 		"776031277-2-3-4-6-11-12-13":              "a person stopped an agent whose budget had failed it",
 		"780021587-1-6-9-10-11-12-13":             "a question of a script that is gone was answered like another",
+		"781087766-1-4-5-6-7-8-9-10-11-12-13":     "the news that a client had told an end was lost where the run was taken over",
 		"790001484-1-2-4-5-7-8-9-10-11-12-13":     "an answer that was read as a result, and no more, was told again",
 	} {
 		t.Run(text, func(t *testing.T) {
