@@ -89,6 +89,12 @@ func (p *simProcess) resumesAt() bool {
 		p.exit(procs.Exit{Code: 1, Spoke: true})
 		return false
 	}
+	for _, e := range p.talk.entries {
+		if before := p.w.truth.told[e.call]; e.uuid != "" && slices.Contains(p.at, e.call) {
+			p.w.must("what an agent has made of an answer is not cut off", !p.w.truth.spoke[before],
+				"%s, told to %s and %s", e.call, before, p.name())
+		}
+	}
 	p.talk.entries, p.talk.written = left, len(left)
 	return true
 }
@@ -109,9 +115,6 @@ func (p *simProcess) isToldResults(in simInput) {
 	for _, r := range in.results {
 		p.w.must("results are told to a conversation that is continued at their calls", slices.Contains(p.at, r.ToolUse),
 			"%s, at %v", r.ToolUse, p.at)
-		before := p.w.truth.told[r.ToolUse]
-		p.w.must("what an agent has made of an answer is not cut off", !p.w.truth.spoke[before], "%s, told to %s and %s",
-			r.ToolUse, before, p.name())
 		p.w.truth.told[r.ToolUse] = p.name()
 		p.keep(talkEntry{uuid: in.uuid, call: r.ToolUse, answered: true, read: r.Text})
 		p.told(r.Text)
