@@ -24,7 +24,7 @@ turns:
   - when: "## YOUR TASK"
     replies:
       - tools: [{name: AskUserQuestion, input: {questions: [{question: "Which ground?", header: Ground, multiSelect: false,
-          options: [{label: White, description: plain}, {label: Black, description: dark}]}]}}]
+          options: [{label: White, description: plain}, {label: Black, description: dark, preview: "##"}]}]}}]
       - tools:
           - {name: Bash, input: {command: "echo beside >> effects", description: note}}
           - {name: mcp__supervise__ask_user, input: {questions: [{id: A1, text: "Which accent?"}]}}
@@ -76,7 +76,7 @@ func (b *bodies) plain(t *testing.T, w *world, n int) string {
 // answersBoth answers what a run asks, each question once it waits as it is to.
 func (w *world) answersBoth(run *supervised, until string) {
 	w.t.Helper()
-	for _, answer := range []string{"Black", "Red"} {
+	for _, answer := range []string{"Black: but \"matt\"", "Red"} {
 		q := run.until("question").Question
 		if until != "question" {
 			run.until(until)
@@ -180,7 +180,7 @@ func TestResultsAreReadOnceWheneverTheProcessIsKilled(t *testing.T) {
 		t.Errorf("given again it differs:\n%.600s\n---\n%.600s", first[at:], again[at:])
 	}
 	last := seen.plain(t, w, len(seen.all)-1)
-	for what, times := range map[string]int{`\"Which ground?\"=\"Black\"`: 1, "## GO ON": 1,
+	for what, times := range map[string]int{`\"Which ground?\"=\"Black\" selected preview:\n## notes: but \"matt\"`: 1, "## GO ON": 1,
 		"## CLARIFICATION RESPONSE": 0, `"text":"Red"`: 1} {
 		if n := strings.Count(last, what); n != times {
 			t.Errorf("%s is %d times in the last request, want %d", what, n, times)

@@ -52,6 +52,25 @@ func TestAskUserQuestionIsReadWithAllThatItShows(t *testing.T) {
 	}
 }
 
+func TestANoteIsGivenBesideTheChoiceThatItIsTo(t *testing.T) {
+	input := json.RawMessage(`{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B","preview":"#"}]},` +
+		`{"question":"Else?","options":[{"label":"A"}]}]}`)
+	qs, err := ask.UserQuestions(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group []*Question
+	for i, asked := range qs {
+		q := ask.Question(questions.AskClarification, asked)
+		q.Index, q.Answer = i, []string{"B: but \"green\"", "A"}[i]
+		group = append(group, q)
+	}
+	const want = `{"annotations":{"Which?":{"preview":"#","notes":"but \"green\""}},"answers":{"Which?":"B","Else?":"A"},`
+	if got := string(ask.WithAnswers(input, group)); !strings.HasPrefix(got, want) {
+		t.Errorf("the CLI is given\n%s", got)
+	}
+}
+
 func TestAnAskUserQuestionMayAskForANumberOrForText(t *testing.T) {
 	asked, err := ParseAsk(procs.Ask{Name: ask.AskUserQuestion, Input: json.RawMessage(`{"title":"First","questions":[
 		{"question":"How many?","kind":"number","options":[],"min":1,"max":9,"step":2,"defaultValue":3,"unit":"machines"},

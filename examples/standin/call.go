@@ -241,7 +241,8 @@ func (*conversation) askedAndAnswered(made call) (result, error) {
 			Question string
 			Options  []struct{ Label string }
 		}
-		Answers map[string]string
+		Answers     map[string]string
+		Annotations map[string]struct{ Preview, Notes string }
 	}
 	if err := json.Unmarshal(encode(made.input), &in); err != nil {
 		return misuse("InputValidationError: AskUserQuestion failed: " + err.Error()), nil
@@ -253,7 +254,14 @@ func (*conversation) askedAndAnswered(made call) (result, error) {
 		if !ok {
 			continue
 		}
-		pairs = append(pairs, string(encode(q.Question))+"="+string(encode(answer)))
+		pair, beside := string(encode(q.Question))+"="+string(encode(answer)), in.Annotations[q.Question]
+		if beside.Preview != "" {
+			pair += " selected preview:\n" + beside.Preview
+		}
+		if beside.Notes != "" {
+			pair, own = pair+" notes: "+beside.Notes, true
+		}
+		pairs = append(pairs, pair)
 		for label := range strings.SplitSeq(answer, ", ") {
 			own = own || !slices.ContainsFunc(q.Options, func(o struct{ Label string }) bool { return o.Label == label })
 		}

@@ -150,7 +150,8 @@ type (
 )
 
 // AnsweredText is what the model reads as the result of AskUserQuestion, whose input with its answers this is: the
-// words of 2.1.270 to 2.1.332. Answers that are all labels of options are told otherwise than words of a person's own.
+// words of 2.1.270 to 2.1.332. Answers that are all labels of options are told otherwise than words of a person's own,
+// be they notes to what was chosen.
 func AnsweredText(input json.RawMessage) string {
 	var in struct {
 		Questions []struct {
@@ -158,7 +159,8 @@ func AnsweredText(input json.RawMessage) string {
 			Options     []struct{ Label string } `json:"options"`
 			MultiSelect bool                     `json:"multiSelect"`
 		} `json:"questions"`
-		Answers map[string]string `json:"answers"`
+		Answers     map[string]string                          `json:"answers"`
+		Annotations map[string]struct{ Preview, Notes string } `json:"annotations"`
 	}
 	_ = json.Unmarshal(input, &in) // what cannot be read has no answer
 	var told []string
@@ -168,13 +170,20 @@ func AnsweredText(input json.RawMessage) string {
 		if answer == "" {
 			continue
 		}
-		told = append(told, fmt.Sprintf(`"%s"="%s"`, q.Question, answer))
+		said, beside := fmt.Sprintf(`"%s"="%s"`, q.Question, answer), in.Annotations[q.Question]
+		if beside.Preview != "" {
+			said += " selected preview:\n" + beside.Preview
+		}
+		if beside.Notes != "" {
+			said += " notes: " + beside.Notes
+		}
+		told = append(told, said)
 		listed := func(label string) bool {
 			return slices.Contains(q.Options, struct{ Label string }{label})
 		}
 		several := q.MultiSelect && !strings.Contains(answer, `"`) &&
 			!slices.ContainsFunc(strings.Split(answer, ", "), func(label string) bool { return !listed(label) })
-		chosen = chosen && (listed(answer) || several)
+		chosen = chosen && (listed(answer) || several) && beside.Notes == ""
 	}
 	switch all := strings.Join(told, ", "); {
 	case all == "":

@@ -148,6 +148,25 @@ func readable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) >= 0
 }
 
+// An annotation is what of a choice stands beside its answer: the preview of what was chosen, and the person's note.
+type annotation struct {
+	Preview string `json:"preview,omitempty"`
+	Notes   string `json:"notes,omitempty"`
+}
+
+// annotated returns the answer of a question as the CLI takes it.
+func annotated(q *checkpoints.Question) (answer string, beside annotation) {
+	labels, note, ok := questions.Noted(q)
+	if !ok {
+		return prompts.Answer(q), annotation{}
+	}
+	beside.Notes = note
+	if at := slices.IndexFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == labels[0] }); len(labels) == 1 {
+		beside.Preview = q.Options[at].Preview
+	}
+	return strings.Join(labels, ", "), beside
+}
+
 // WithAnswers is the input of AskUserQuestion with its answers. Each stands under the text of its question exactly as
 // the CLI has written that: there are texts in JSON that Go cannot hold.
 func WithAnswers(input json.RawMessage, group []*checkpoints.Question) json.RawMessage {
@@ -160,10 +179,17 @@ func WithAnswers(input json.RawMessage, group []*checkpoints.Question) json.RawM
 	if err := errors.Join(json.Unmarshal(input, &members), json.Unmarshal(input, &in)); err != nil {
 		panic(fmt.Sprintf("supervisor: questions were read from an input that cannot be read: %v", err))
 	}
-	var answers bytes.Buffer
+	var answers, annotations bytes.Buffer
 	for _, q := range group {
-		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, text.JSON(prompts.Answer(q)))
+		answer, beside := annotated(q)
+		fmt.Fprintf(&answers, ",%s:%s", in.Questions[q.Index].Question, text.JSON(answer))
+		if beside != (annotation{}) {
+			fmt.Fprintf(&annotations, ",%s:%s", in.Questions[q.Index].Question, text.JSON(beside))
+		}
 	}
 	members["answers"] = json.RawMessage("{" + answers.String()[1:] + "}")
+	if annotations.Len() > 0 {
+		members["annotations"] = json.RawMessage("{" + annotations.String()[1:] + "}")
+	}
 	return text.JSON(members)
 }

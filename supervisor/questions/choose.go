@@ -79,6 +79,9 @@ func (q Terms) choose(typed string, at Place) (string, error) {
 		}
 		return own, q.fits(own, at)
 	}
+	if answer, ok := q.withNote(said); ok {
+		return answer, nil
+	}
 	switch picked, err := q.Named(said); {
 	case err != nil:
 		return "", err

@@ -28,6 +28,7 @@ type Kind struct {
 	Evidence bool // its texts are what a person permits, and not only what an agent says
 	Lets     bool // its answer lets something happen: it is answered by its id alone, and denied in place of declined
 	Beside   bool // words may stand beside an option: "2: skip the vendored folder"
+	Noted    bool // so may a note beside what is chosen: "2: but in green"
 	Sharable bool // its answer can be that of others that are alike
 	Writable bool // it may be answered by what was written down before: by a task file
 	Posted   bool // it lies in the folder of question files, where anybody may answer it
@@ -52,7 +53,7 @@ type Kind struct {
 }
 
 var kinds = map[Name]Kind{
-	AskClarification: {Sharable: true, Writable: true, Posted: true, Tells: true},
+	AskClarification: {Noted: true, Sharable: true, Writable: true, Posted: true, Tells: true},
 	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true,
 		Words:   "In your own words, or what belongs to the option",
 		heading: "Blocked", headings: map[string]string{

@@ -53,8 +53,8 @@ type Filled struct {
 	Words, Instead string
 }
 
-// Fill returns the answer that a filled in form is. Words beside an option are what belongs to it, where options take
-// any; a person who gave both elsewhere may have meant either.
+// Fill returns the answer that a filled in form is. Words beside an option are what belongs to it, or a note to
+// it, where options take any; a person who gave both elsewhere may have meant either.
 func (q Terms) Fill(f Filled, from Place) (string, error) {
 	words := strings.TrimSpace(f.Words)
 	switch {
@@ -82,6 +82,8 @@ func (q Terms) Fill(f Filled, from Place) (string, error) {
 		return q.decided(label, nil)
 	case q.Kind == AskBlocker && len(f.Places) == 1:
 		return q.Choose(label+": "+words, from)
+	case q.TakesNotes():
+		return q.fillNote(label, words)
 	}
 	return "", refuse(NotOffered, "an option is chosen, and there are words of your own: leave one of them out")
 }

@@ -24,6 +24,8 @@ func Card(q view.QuestionView) web.Card {
 	switch {
 	case len(q.Options) == 0:
 		c.Words = "Your answer"
+	case c.Words == "" && q.Terms().TakesNotes():
+		c.Words = "A note to what you chose, or an answer in your own words"
 	case c.Words == "":
 		c.Words = "Or in your own words"
 	}

@@ -288,6 +288,12 @@ func (f *form) inList(msg tea.KeyPressMsg) act {
 		} else {
 			f.choices.letter(" ")
 		}
+	case ":":
+		if at, ok := f.choices.hovered(); ok && at >= 0 && f.q.TakesNotes() && !f.q.MultiSelect && f.choices.filter == "" {
+			f.decide(f.q.Options[at].Label)
+		} else {
+			f.choices.letter(key)
+		}
 	default:
 		if msg.Text != "" {
 			f.choices.letter(msg.Text)
@@ -406,6 +412,10 @@ func (f *form) send() act {
 		f.why = text
 		f.write(alternative, "")
 		return act{}
+	case f.writing == reasons && f.q.TakesNotes() && strings.TrimSpace(text) == "":
+		return act{kind: choose, text: quotes + f.decision + quotes}
+	case f.writing == reasons && f.q.TakesNotes():
+		return act{kind: choose, text: quotes + questions.Note(f.decision, text) + quotes}
 	case f.writing == reasons:
 		return act{kind: choose, text: f.decision + " " + text}
 	case f.writing == alternative && strings.TrimSpace(text) == "":

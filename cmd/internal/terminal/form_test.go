@@ -11,6 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+
+	"claude-supervise/supervisor/questions"
 )
 
 const (
@@ -73,6 +75,7 @@ func TestAFormTakesAnswers(t *testing.T) {
 	twelve := question("q-1", "one", "two", "three", "four", "five", "six", "seven", "eight",
 		"nine", "ten", "eleven", "twelve")
 	go4it := question("q-1", "Django", "Go")
+	noted := changed(database(), func(q *Question) { q.Kind = questions.AskClarification })
 	free := question("q-1")
 	picks := func(at ...int) act { return act{kind: pick, picked: at} }
 	says := func(text string) act { return act{kind: choose, text: text} }
@@ -97,7 +100,9 @@ func TestAFormTakesAnswers(t *testing.T) {
 		"arrows move among what was found":               {database(), []string{"sql", down, "\r"}, picks(2)},
 		"Backspace takes back": {database(), []string{"myx", "\x7f", "\x7f", "\x7f", "\r"},
 			picks(0)},
-		"Esc takes all back": {database(), []string{"my", esc, "2", "\r"}, picks(1)},
+		"a colon takes a note":             {noted, []string{down, ":", "but small", "\r"}, says(`"""SQLite: but small"""`)},
+		"and without one what is selected": {noted, []string{down, ":", "\r"}, says(`"""SQLite"""`)},
+		"Esc takes all back":               {database(), []string{"my", esc, "2", "\r"}, picks(1)},
 		"what no option holds is own words": {database(), []string{"none of them", "\r"},
 			says("none of them")},
 		"a letter of an option is sent as such": {database(), []string{"c", "\r"}, says("c")},

@@ -392,6 +392,9 @@ func (f *form) helpText(width int) string {
 		case f.q.Decides():
 			say("Tab", "words that go with the decision")
 		}
+		if f.q.TakesNotes() && !f.q.MultiSelect {
+			say(":", "a note with the option that is selected")
+		}
 	}
 	if f.choices == nil || f.ownAllowed() || f.q.Decides() {
 		say("Alt-Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
