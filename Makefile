@@ -20,9 +20,11 @@ BENCHTIME ?= 1s
 PARALLEL ?= 8
 # The packages that start goroutines of their own: those that make race gives to the race detector.
 RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints/... ./cmd/...
-# What it is not given: tests with one goroutine, of disks, screens and damaged files, that it makes ten times as slow.
+# What it is not given: tests with one goroutine, of disks, screens, damaged files and planted faults, which it makes ten
+# times as slow.
 ALONE := AFailingDisk|APowerCut|ThePowerCut|WhatCannotBeCreated|ATruncated|ADamagedLog|TheLogOfAnother|WithADamaged
 ALONE := $(ALONE)|DamageAmong|ThatNoDatabaseCanHaveHeld|BelowTheFold|WithinTheGraceAnswer|AClickSelects
+ALONE := $(ALONE)|TheSimulationFinds|SchedulesThatBroke|WhenItIsPlayedAgain|AFindingIsMadeSmaller
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
 KILLS ?= 10000
 SCHEDULES ?= 1000000

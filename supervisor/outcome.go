@@ -114,17 +114,3 @@ var ErrBug = errors.New("internal error")
 
 // ErrNotRegular says that a file is none that can be read whole, such as a pipe.
 var ErrNotRegular = errors.New("it is not a regular file")
-
-// The exit codes that the program of a fleet, which is a module of its own, knows by the core: see package exit.
-const (
-	ExitSuccess     = exit.Success
-	ExitFailed      = exit.Failed
-	ExitUsage       = exit.Usage
-	ExitPartial     = exit.Partial
-	ExitBudget      = exit.Budget
-	ExitStopped     = exit.Stopped
-	ExitUnreported  = exit.Unreported
-	ExitInternal    = exit.Internal
-	ExitParked      = exit.Parked
-	ExitInterrupted = exit.Interrupted
-)

@@ -26,6 +26,7 @@ import (
 	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/machinetest"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // patience bounds what a test waits for: it never asserts how long something took.
@@ -337,7 +338,7 @@ func (s *site) ends(run string, want int) {
 		if code == want {
 			return
 		}
-		if code != supervisor.ExitParked || time.Now().After(deadline) {
+		if code != exit.Parked || time.Now().After(deadline) {
 			s.t.Fatalf("%s ends with %d: %s%s\n%s", run, code, out, stderr, s.must("ps", "-a", "--json"))
 		}
 	}

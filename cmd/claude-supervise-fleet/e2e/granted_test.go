@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"claude-supervise/examples"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // dear is work that needs a permission and asks, and whose every request costs half a dollar.
@@ -65,9 +65,9 @@ func TestGrantsAndBudgetsGoWithTheRun(t *testing.T) {
 	one.signal(syscall.SIGKILL)
 	s.worker("two")
 	s.must("answer", l.Questions[0].ID, "two")
-	s.ends(run, supervisor.ExitBudget)
+	s.ends(run, exit.Budget)
 	l = s.until(run, "asking for more", func(l listed) bool { return len(l.Questions) == 1 && l.Epoch == 2 })
-	if code, _, said := s.says("resume", run); code != supervisor.ExitBudget || !strings.Contains(said, l.Questions[0].ID) {
+	if code, _, said := s.says("resume", run); code != exit.Budget || !strings.Contains(said, l.Questions[0].ID) {
 		t.Errorf("resume exits %d: %s", code, said)
 	}
 	if q := l.Questions[0].Question; !strings.HasPrefix(q, "The cost budget of the run is used up: $2.0") {

@@ -18,7 +18,7 @@ import (
 
 	"claude-supervise/e2e/sample"
 	"claude-supervise/procs/stream"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // The ledger of a fleet: runs that ask three times each, people who answer by commands, and workers that are killed,
@@ -190,7 +190,7 @@ func (l *ledger) check(ended map[string]listed) int {
 			}
 		}
 		r := ended[run]
-		if r.Status != "succeeded" || r.ExitCode == nil || *r.ExitCode != supervisor.ExitSuccess {
+		if r.Status != "succeeded" || r.ExitCode == nil || *r.ExitCode != exit.Success {
 			l.t.Errorf("%s is %s: %s, notes %q, questions %d", run, r.Status, r.Reason, r.Notes, len(of))
 			continue
 		}

@@ -28,7 +28,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/e2e/sample"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // Parked runs are rows of the server's database, and nothing else: no process, nothing on any worker. One of them is
@@ -116,7 +116,7 @@ func (p *parking) parksAtOnce() (stop func()) {
 	w := sdkworker.New(p.fleet.Client, flow.Queue([]string{label}), sdkworker.Options{DisableWorkflowWorker: true,
 		MaxConcurrentActivityTaskPollers: 8})
 	w.RegisterActivityWithOptions(func(_ context.Context, a flow.Attempt) (flow.Outcome, error) {
-		out := flow.Outcome{Code: supervisor.ExitParked}
+		out := flow.Outcome{Code: exit.Parked}
 		id := strings.TrimPrefix(a.Task.Run, "r-")
 		err := json.Unmarshal([]byte(strings.NewReplacer(p.model.ID, a.Task.Run, p.model.Questions[0].ID, "q-"+id,
 			p.model.Agents[0].ID, "a-"+id+"test").Replace(string(doc))), &out.Seen)

@@ -15,8 +15,8 @@ import (
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 )
 
 type resumeFlags struct {
@@ -146,7 +146,7 @@ func (d resuming) Retry(ctx context.Context, id string) (string, error) {
 }
 
 func hasFailed(a flow.AgentInfo) bool {
-	return a.ExitCode != nil && *a.ExitCode != supervisor.ExitSuccess
+	return a.ExitCode != nil && *a.ExitCode != exit.Success
 }
 
 func nothingFailed(r flow.Listed) error {
@@ -158,9 +158,9 @@ func nothingFailed(r flow.Listed) error {
 func mayResume(r flow.Listed, failed bool) error {
 	code := *r.ExitCode
 	switch {
-	case failed && (code == supervisor.ExitSuccess || code == supervisor.ExitStopped):
+	case failed && (code == exit.Success || code == exit.Stopped):
 		return nothingFailed(r)
-	case !failed && code != supervisor.ExitStopped && code != supervisor.ExitUnreported:
+	case !failed && code != exit.Stopped && code != exit.Unreported:
 		return fmt.Errorf("%s has ended (%s: %s); there is nothing to resume. To try again what failed:\n"+
 			"  %s resume --failed %s", r.ID, r.Status, terminal.CleanLine(r.Reason, 0), fleetProgram, r.ID)
 	}

@@ -17,8 +17,8 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/release"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/doctor"
+	"claude-supervise/supervisor/exit"
 )
 
 const program = "claude-supervise-fleet"
@@ -45,7 +45,7 @@ func Main(args []string, start StartServer) int {
 		})
 	}
 	if errors.Is(err, context.Canceled) {
-		return supervisor.ExitInterrupted
+		return exit.Interrupted
 	}
 	return exitcode.Of(err)
 }

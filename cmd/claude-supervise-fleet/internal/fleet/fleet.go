@@ -27,7 +27,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -82,9 +82,9 @@ func (e *RefusedError) Error() string { return e.Words }
 // ExitsWith is the exit code of a command that is refused.
 func (e *RefusedError) ExitsWith() int {
 	if e.Kind == flow.ErrNoQuestion {
-		return supervisor.ExitUsage
+		return exit.Usage
 	}
-	return supervisor.ExitFailed
+	return exit.Failed
 }
 
 // Unwrap returns it as the page knows it.
@@ -317,7 +317,7 @@ func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) 
 
 // endedFromOutside is a run whose workflow was ended by somebody with the server's own tools.
 func endedFromOutside(l flow.Listed, how string, at time.Time) flow.Listed {
-	code := supervisor.ExitFailed
+	code := exit.Failed
 	l.Status, l.Reason, l.Since = "failed", how, at
 	l.EndedAt, l.ExitCode = &at, &code
 	l.OpenQuestions, l.Questions, l.Worker = nil, nil, ""

@@ -12,10 +12,11 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 func TestALogIsFollowedWhileTheServerIsAway(t *testing.T) {
-	code := supervisor.ExitSuccess
+	code := exit.Success
 	queued := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "queued"}}
 	ended := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "succeeded", ExitCode: &code}}
 	for name, c := range map[string]struct {

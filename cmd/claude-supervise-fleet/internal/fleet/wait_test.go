@@ -18,6 +18,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 const waitedFor = "r-abcd1234"
@@ -80,7 +81,7 @@ func TestWaitLooksUntilARunHasEndedOrIsParked(t *testing.T) {
 	as := func(status supervisor.Status, worker string) flow.Listed {
 		return flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: status}, Worker: worker}
 	}
-	code := supervisor.ExitPartial
+	code := exit.Partial
 	ended := as("partial", "one")
 	ended.ExitCode = &code
 	running, leaving := as("running", "one"), as("parked", "one")
@@ -127,7 +128,7 @@ func TestWhoWaitsForARunThatGoesOnWaits(t *testing.T) {
 func TestTheWaitForManyRunsEndsWithTheFirstError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		going := flow.Listed{RunInfo: flow.RunInfo{ID: waitedFor, Status: "running"}, Worker: "one"}
-		code := supervisor.ExitSuccess
+		code := exit.Success
 		ended := going
 		ended.ExitCode = &code
 		runs := make([]flow.Listed, 3*mostLooking) // more than are looked at at a time

@@ -11,13 +11,13 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/workflow"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 func TestARunThatIsBegunAgainTakesTheNextEpochAndHasNotEnded(t *testing.T) {
 	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) { return succeeded(a.Epoch) })
 	before := seen(4, "failed", "q-1")
-	at, code := time.Now(), supervisor.ExitFailed
+	at, code := time.Now(), exit.Failed
 	before.Run.EndedAt, before.Run.ExitCode = &at, &code
 	var waiting Listed
 	s.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/mock"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // A stop ends a run that waits for a worker, at once, and also one that a worker has begun with and not spoken of.
@@ -29,7 +29,7 @@ func TestAStopEndsARunThatNoWorkerHasSpokenOf(t *testing.T) {
 			stopped := s.stops(time.Minute, stop)
 			began := s.Now()
 			l := s.plays()
-			if *stopped != nil || l.Status != "stopped" || l.ExitCode == nil || *l.ExitCode != supervisor.ExitStopped {
+			if *stopped != nil || l.Status != "stopped" || l.ExitCode == nil || *l.ExitCode != exit.Stopped {
 				t.Errorf("it is told %v, and ends as %+v", *stopped, l)
 			}
 			if took := s.Now().Sub(began); took > 10*time.Minute {
@@ -84,8 +84,8 @@ func TestAnAnswerIsTakenInItsUpdateAlone(t *testing.T) {
 // How a worker has left an earlier epoch is not how it leaves this one.
 func TestTheEndOfAnotherEpochEndsNothing(t *testing.T) {
 	for name, out := range map[string]Outcome{
-		"of another":              {Seen: seen(7, "succeeded"), Code: supervisor.ExitSuccess},
-		"of none":                 {Code: supervisor.ExitSuccess},
+		"of another":              {Seen: seen(7, "succeeded"), Code: exit.Success},
+		"of none":                 {Code: exit.Success},
 		"with no room in another": {Full: true, Seen: Seen{Epoch: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 )
 
@@ -51,7 +51,7 @@ func (r *run) listed() Listed {
 		l.ExitCode, l.OpenQuestions = r.ended, nil
 		if r.reason != "" {
 			l.Status, l.Reason, l.Since = "failed", r.reason, r.since
-			if *r.ended == supervisor.ExitStopped {
+			if *r.ended == exit.Stopped {
 				l.Status = "stopped"
 			}
 		}

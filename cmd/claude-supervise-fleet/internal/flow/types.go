@@ -11,7 +11,7 @@ import (
 	enums "go.temporal.io/api/enums/v1"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // Names that a server and its histories keep: they may be added to, never changed.
@@ -241,7 +241,7 @@ func (l Listed) Code() int {
 	if l.ExitCode != nil {
 		return *l.ExitCode
 	}
-	return cmp.Or(l.Left, supervisor.ExitParked)
+	return cmp.Or(l.Left, exit.Parked)
 }
 
 // Why says why the run stands as it does, and the last thing that befell it.

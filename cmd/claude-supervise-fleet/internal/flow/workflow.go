@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // An Input begins the workflow of a run, or goes on with it: after an earlier one has ended, or has a long history.
@@ -94,7 +94,7 @@ func Run(ctx workflow.Context, in Input) (Listed, error) {
 			r.Parked = false
 		}
 		if r.stopping != "" && !r.held {
-			r.ends(ctx, supervisor.ExitStopped, "stopped by "+r.stopping)
+			r.ends(ctx, exit.Stopped, "stopped by "+r.stopping)
 			break
 		}
 		if r.renewing || r.long(ctx) {
@@ -143,7 +143,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		switch {
 		case out.Back:
 			r.waits(ctx, fmt.Sprintf("its worker %s has left; it waits for another%s", out.Seen.Worker, r.labels()))
-		case out.Code == supervisor.ExitParked:
+		case out.Code == exit.Parked:
 			// What was answered while it was being parked may be in no snapshot: the next attempt is given it.
 			r.fresh = r.fresh || r.unanswered()
 			r.Parked = true
@@ -162,10 +162,10 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		if failed.Details(&last) == nil {
 			r.Epoch = max(r.Epoch, last) // whoever resumes the run begins after it
 		}
-		r.ends(ctx, supervisor.ExitFailed, failed.Message())
+		r.ends(ctx, exit.Failed, failed.Message())
 		return nil
 	case errors.As(err, &failed) && failed.Type() == ErrNever:
-		r.ends(ctx, supervisor.ExitFailed, failed.Message())
+		r.ends(ctx, exit.Failed, failed.Message())
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

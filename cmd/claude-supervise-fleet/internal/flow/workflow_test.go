@@ -21,6 +21,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 )
 
 // A stage is a server without a server, and workers that do what a test says.
@@ -114,11 +115,11 @@ func seen(epoch int, status supervisor.Status, questions ...string) Seen {
 }
 
 func parked(epoch int, questions ...string) (Outcome, error) {
-	return Outcome{Seen: seen(epoch, "parked", questions...), Code: supervisor.ExitParked}, nil
+	return Outcome{Seen: seen(epoch, "parked", questions...), Code: exit.Parked}, nil
 }
 
 func succeeded(epoch int) (Outcome, error) {
-	return Outcome{Seen: seen(epoch, "succeeded"), Code: supervisor.ExitSuccess}, nil
+	return Outcome{Seen: seen(epoch, "succeeded"), Code: exit.Success}, nil
 }
 
 func isKind(err error, kind string) bool {
@@ -231,7 +232,7 @@ func TestARunThatNoWorkerCanHaveIsTriedAgainUnlessForGood(t *testing.T) {
 		return Outcome{}, temporal.NewNonRetryableApplicationError("no such commit", ErrNever, nil)
 	})
 	l := s.plays()
-	if len(s.attempts) != 4 || *l.ExitCode != supervisor.ExitFailed || l.Reason != "no such commit" {
+	if len(s.attempts) != 4 || *l.ExitCode != exit.Failed || l.Reason != "no such commit" {
 		t.Errorf("after %d attempts it is %+v", len(s.attempts), l)
 	}
 }
@@ -239,7 +240,7 @@ func TestARunThatNoWorkerCanHaveIsTriedAgainUnlessForGood(t *testing.T) {
 func TestARunThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
 		if a.Epoch == 1 {
-			return Outcome{Seen: seen(1, "interrupted"), Code: supervisor.ExitInterrupted, Back: true}, nil
+			return Outcome{Seen: seen(1, "interrupted"), Code: exit.Interrupted, Back: true}, nil
 		}
 		return succeeded(a.Epoch)
 	})
@@ -255,7 +256,7 @@ func TestAParkedRunIsStoppedWithoutAWorker(t *testing.T) {
 	if *stopped != nil {
 		t.Error(*stopped)
 	}
-	if *l.ExitCode != supervisor.ExitStopped || l.Status != "stopped" || len(s.attempts) != 1 || len(l.OpenQuestions) != 0 {
+	if *l.ExitCode != exit.Stopped || l.Status != "stopped" || len(s.attempts) != 1 || len(l.OpenQuestions) != 0 {
 		t.Errorf("it is %+v after %d attempts", l, len(s.attempts))
 	}
 }
@@ -284,9 +285,9 @@ func TestWhoWaitsIsToldOfAPark(t *testing.T) {
 // that for as long as it is parked.
 func TestAParkedRunSaysWhatItsSupervisorHasLeftItWith(t *testing.T) {
 	for name, c := range map[string]struct{ left, code int }{
-		"over its budget":                  {supervisor.ExitBudget, supervisor.ExitBudget},
-		"parked":                           {supervisor.ExitParked, supervisor.ExitParked},
-		"by a worker that does not say it": {0, supervisor.ExitParked},
+		"over its budget":                  {exit.Budget, exit.Budget},
+		"parked":                           {exit.Parked, exit.Parked},
+		"by a worker that does not say it": {0, exit.Parked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
@@ -308,7 +309,7 @@ func TestAParkedRunSaysWhatItsSupervisorHasLeftItWith(t *testing.T) {
 				}
 			}, time.Hour)
 			s.answers(2*time.Hour, "q-1", "raise 5", "ann")
-			if end := s.plays(); end.Code() != supervisor.ExitSuccess || end.Left != 0 {
+			if end := s.plays(); end.Code() != exit.Success || end.Left != 0 {
 				t.Errorf("it ends as %+v", end)
 			}
 			if !l.Parked() || l.Code() != c.code {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/pack"
 )
 
@@ -30,7 +30,7 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 		}
 		out.Seen.Notes = append(out.Seen.Notes, "what its agents wrote last is in no snapshot: "+snapshot.Problem+
 			h.keepsWork())
-	case p.code == supervisor.ExitParked, p.code == supervisor.ExitBudget:
+	case p.code == exit.Parked, p.code == exit.Budget:
 		switch {
 		case lacks != "" && !back && snapshot.TooLarge:
 			return out, never("it was parked on %s, and cannot be taken elsewhere: %s%s. Then go on from its last snapshot: "+
@@ -45,11 +45,11 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 			out.Back = true
 			return out, nil
 		}
-		out.Code, out.Seen.Left = supervisor.ExitParked, p.code
+		out.Code, out.Seen.Left = exit.Parked, p.code
 	case back:
 		out.Back = true
 		return out, nil
-	case p.code == supervisor.ExitUsage:
+	case p.code == exit.Usage:
 		return out, never("the worker's claude-supervise refuses the task: %s", p.said())
 	default:
 		return out, fmt.Errorf("claude-supervise on %s ended with %d: %s", h.Name, p.code, p.said())

@@ -13,14 +13,14 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/pack"
 )
 
 // What a worker hands in counts as done: the folder of the run is removed, and whoever goes on has the blob store only.
 func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 	taken := time.Now()
-	before, code := taken.Add(-time.Minute), supervisor.ExitSuccess
+	before, code := taken.Add(-time.Minute), exit.Success
 	whole, due := flow.SnapshotInfo{At: &taken}, flow.SnapshotInfo{At: &before, Due: true}
 	full := flow.SnapshotInfo{At: &before, Problem: "disk full"}
 	large := flow.SnapshotInfo{At: &before, Problem: "the work is too large", TooLarge: true}
@@ -79,7 +79,7 @@ func TestARunIsHandedInOnlyWithItsSnapshotInTheBlobStore(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("it is handed in: %+v, %v", out, err)
 				}
-			case out.Code == supervisor.ExitParked && !out.Back && out.Seen.Left != c.exit:
+			case out.Code == exit.Parked && !out.Back && out.Seen.Left != c.exit:
 				t.Errorf("its supervisor is said to have left it with %d", out.Seen.Left)
 			case err != nil || out.Code != c.code || out.Back != c.givenBack ||
 				!strings.Contains(strings.Join(out.Seen.Notes, ""), c.notes):

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/text"
 )
 
@@ -72,9 +72,9 @@ func (h *held) startSupervisor(args []string, stdin string, changed func(event [
 		}
 		err = p.cmd.Wait()
 		p.code = p.cmd.ProcessState.ExitCode()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			p.code = supervisor.ExitInternal
+		var failed *exec.ExitError
+		if err != nil && !errors.As(err, &failed) {
+			p.code = exit.Internal
 		}
 		close(p.ended)
 	}()
