@@ -76,6 +76,7 @@ type Run struct {
 	TakenOver *TakenOver `json:"taken_over,omitempty"`
 	// why it is not known whether somebody does: until it is, no turn is begun
 	Unleased string          `json:"unleased,omitempty"`
+	Forked   *Forked         `json:"forked,omitempty"` // nil: it was begun with a task, and not with another answer
 	Config   json.RawMessage `json:"config,omitempty"`
 }
 

@@ -106,6 +106,11 @@ type Handling struct {
 	Gone       []string `json:"gone,omitempty"`       // of a stop: what its snapshot names and is not on disk
 	Ran        *Ran     `json:"ran,omitempty"`        // of a command: what came of it
 	Remark     string   `json:"remark,omitempty"`     // what its state does not say of what became of it, for people
+
+	// of the first of a call: the work as it was when it was asked, by the id of a git.Moment; or why it was not kept, for
+	// people
+	Moment   string `json:"moment,omitempty"`
+	NoMoment string `json:"no_moment,omitempty"`
 }
 
 // Kept is the checkpoint file that a signal names, and the copy of it as it was at that moment.

@@ -11,9 +11,11 @@ type Worktree struct {
 	Path   string        `json:"path,omitempty"` // its top folder, absolute; "" where there is none
 	Repo   string        `json:"repo,omitempty"` // the top of the work tree that the run began in
 	// the folder that it corresponds to: where the agent would work without it
-	From  string   `json:"from,omitempty"`
-	Base  string   `json:"base,omitempty"`  // the commit that it began at
-	Lacks []string `json:"lacks,omitempty"` // what is where it was made from and not in it, for people
+	From string `json:"from,omitempty"`
+	Base string `json:"base,omitempty"` // the commit that it began at
+	// whose files it began with, in place of those of the commit; nil: with these
+	Moment *MomentOf `json:"moment,omitempty"`
+	Lacks  []string  `json:"lacks,omitempty"` // what is where it was made from and not in it, for people
 	// kept: what is checked out in it, a branch, or a commit where there is none
 	Tip     string `json:"tip,omitempty"`
 	Loose   int    `json:"loose,omitempty"`   // kept: files in it with changes that are not committed

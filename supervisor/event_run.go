@@ -20,6 +20,7 @@ type Created struct {
 	Estimated                     string       `json:",omitempty"` // how long the root's task takes, as written
 	Group                         bool         `json:",omitempty"` // the root has no conversation: it is its children
 	From                          string       `json:",omitempty"` // the session with whose conversation the root's begins
+	Fork                          *task.Fork   `json:",omitempty"` // the question of another run from which it goes on
 }
 
 var _ = kind[Created]("created")
@@ -41,6 +42,9 @@ func (e Created) apply(d *transition) error {
 	d.Agents, d.Launches = map[string]*Agent{}, map[string][]*Launch{}
 	d.Questions, d.Deliveries = map[string]*Question{}, map[string]*Delivery{}
 	d.addAgent(root)
+	if e.Fork != nil {
+		d.forks(root, *e.Fork)
+	}
 	for _, child := range e.Children {
 		if child.Parent == "" {
 			child.Parent = root.ID

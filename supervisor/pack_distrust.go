@@ -151,6 +151,7 @@ func (s State) leads(a *Agent) bool {
 // distrustQuestion takes back what the answer of a question lets happen here.
 func (d *transition) distrustQuestion(id string, b Unpacked) {
 	q := d.question(id)
+	q.Moment, q.NoMoment = "", "" // it is kept where the run was; of one that is open it is kept here
 	q.ForAllLike, q.Noticed, q.Kept = q.ForAllLike && b.Vouched, 0, ownCopy(q.Agent, q.Kept)
 	q.Told = slices.DeleteFunc(slices.Clone(q.Told), func(said checkpoints.OutboxItem) bool { return said.Group != "" })
 	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {

@@ -66,6 +66,7 @@ func (s State) resultOf(group []*Question) checkpoints.CallResult {
 	if !call.Served && !result.IsError {
 		result.Text = claude.AnsweredText(r.UpdatedInput)
 	}
+	result.Text += s.elsewhere(group[0])
 	return result
 }
 

@@ -35,6 +35,9 @@ func asksInPlace(t *testing.T, version string, change func(*Asked), calls ...str
 	if len(calls) > 1 {
 		s.Do(BusyElsewhere{Agent: Root, Launch: 1})
 	}
+	for _, q := range s.State.FindQuestions(s.State.momentDue) {
+		s.Do(MomentKept{Question: q.ID, Moment: "moment-" + q.ID})
+	}
 	s.Ends()
 	s.Rests(true)
 	for i := range calls {

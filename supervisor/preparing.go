@@ -23,6 +23,8 @@ import (
 func (s State) unready(first *Question) string {
 	readies := questions.KindOf(first.Kind).Readies()
 	switch c := s.further(first); {
+	case s.momentDue(first):
+		return keepingWork
 	case first.Tool != nil && !readies:
 		return ""
 	case first.File != nil && first.File.Polls:
@@ -85,7 +87,7 @@ func (d *transition) prepares(of subject, as Status) bool {
 	if why == "" {
 		return false
 	}
-	if why == readying && as == checkpoints.Queued {
+	if (why == readying || why == keepingWork) && as == checkpoints.Queued {
 		why = startedAgain
 	}
 	d.setStatus(of.Agent, as, why)
@@ -124,7 +126,7 @@ func (s State) planAnswers() []effect.Effect {
 			}
 		case q.File != nil && q.File.Drop != "":
 			do(effect.Reclaim, "file", q)
-		case !q.Delivering && !q.Prepared && s.unready(q) != "":
+		case !q.Delivering && !q.Prepared && s.unready(q) != "" && !s.momentDue(q):
 			do(effect.Prepare, "prepare", q)
 		}
 	}

@@ -88,7 +88,7 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			bySubagents = append(bySubagents, group)
 			continue
 		}
-		texts = append(texts, d.answerText(group))
+		texts = append(texts, d.answerText(group)+d.elsewhere(group[0]))
 	}
 	for _, b := range prompts.BranchesOf(bySubagents) { // one text for each, however often those in it had asked
 		texts = append(texts, b.Answered(d.revives(a.ID, l), d.forSubagent))

@@ -26,6 +26,7 @@ var concerns = []concern{
 	turnDue,
 	asking,
 	preparation, // of answers
+	moments,     // of the work, at questions
 	outbox,
 	background,
 	silences,     // of a process at work

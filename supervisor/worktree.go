@@ -16,6 +16,9 @@ import (
 // TakesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where
 // that is gone.
 func (s State) TakesOver(a *Agent) string {
+	if s.forked(a) {
+		return a.Worktree.From
+	}
 	if above := s.Agents[a.Parent].Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
 		return a.Worktree.Repo
 	}
@@ -45,6 +48,9 @@ const branchPrefix = "claude-supervise/"
 
 // placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
+	if w := a.Worktree; s.forked(a) {
+		return !a.Placed && w != nil && w.Moment != nil
+	}
 	return a.Delegated != nil && !a.Placed &&
 		(s.Config.Worktree || s.continues(a) != nil || len(task.ContextFiles(a.Delegated.Context)) > 0)
 }
@@ -252,6 +258,7 @@ type Placed struct {
 	Worktree *checkpoints.Worktree `json:",omitempty"` // nil where none was wanted
 	Gone     []string              `json:",omitempty"` // files that the context of its task names and that are nowhere
 	Beyond   []string              `json:",omitempty"` // the same that are only where its worktree was made from, absolute
+	Unforked string                `json:",omitempty"` // of the root of a fork: why it cannot go on from there, for people
 }
 
 var _ = kind[Placed]("placed")
@@ -261,6 +268,14 @@ func (e Placed) apply(d *transition) error {
 		return unwelcome("no folder is made ready for %s", e.Agent)
 	}
 	a := d.agent(e.Agent)
+	if w := e.Worktree; d.forked(a) && (e.Unforked != "" || w == nil || w.State != checkpoints.WorktreeMade) {
+		why := e.Unforked
+		if a.Placing = false; why == "" && w != nil {
+			why = w.Problem
+		}
+		d.fail(a.ID, "fork", "it cannot go on from "+d.Run.Forked.Question+": "+why)
+		return nil
+	}
 	if before := d.continues(a); before != nil && e.Worktree != nil && e.Worktree.State == checkpoints.WorktreeMade {
 		w := *before.Worktree
 		w.State = checkpoints.WorktreeHanded

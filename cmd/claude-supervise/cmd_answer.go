@@ -19,6 +19,7 @@ import (
 
 func newAnswer() *cobra.Command {
 	var f asking.Flags
+	var again bool
 	cmd := &cobra.Command{
 		Use:   "answer [ID] [VALUE...]",
 		Short: "answer an open question",
@@ -63,6 +64,9 @@ If some questions of an agent are optional, --skip continues without this one.
 --skip-rest, together with an answer, also skips the other optional questions of
 its group.
 
+--again answers a question differently that was answered before: in a new run,
+which continues from there in a git worktree of its own (help answering).
+
 Any question can be declined. --decline tells the agent why; it continues
 without the answer or ends. A declined permission is denied.
 
@@ -93,16 +97,21 @@ records all answers.`,
 			"  claude-supervise answer q-7kq2mx \"run: npm install\"\n" +
 			"  claude-supervise answer q-7kq2mx --decline \"ask the team that owns it\"\n" +
 			"  claude-supervise answer workflow_1729350000_q1 oauth\n" +
-			"  claude-supervise answer q-7kq2mx --change 1",
+			"  claude-supervise answer q-7kq2mx --change 1\n" +
+			"  claude-supervise answer --again q-7kq2mx 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := notInside(cmd); err != nil {
 				return err
+			}
+			if again {
+				return runAgain(cmd.Context(), args, f)
 			}
 			return runAnswer(cmd, args, f)
 		},
 	}
 	f.Add(cmd, flagError)
 	cmd.Flags().BoolVar(&f.Change, "change", false, "replace an answer that is not yet delivered")
+	cmd.Flags().BoolVar(&again, "again", false, "answer differently, in a new run from there on")
 	cmd.Flags().BoolVar(&f.SkipRest, "skip-rest", false,
 		"also skip the optional questions asked with it")
 	cmd.Flags().BoolVar(&f.Resume, "resume", false, "resume an unsupervised run in the background")

@@ -58,7 +58,8 @@ func allCommands() map[string]func() *cobra.Command {
 		"report": newReport, "attach": newAttach, "wait": newWait, "board": newBoard, "serve": newServe, "stop": newStop,
 		"permissions": newPermissions, "resume": newResume, "prune": newPrune, "pack": newPack, "unpack": newUnpack,
 		"lint": newLint, "init": newInit, "doctor": newDoctor, "version": newVersion, "stand-in": newStandIn,
-		"decisions": newDecisions, "search": newSearch, "fleet": newFleet, bannerCommand: newBanner,
+		"compare": newCompare, "keep": newKeep, "decisions": newDecisions,
+		"search": newSearch, "fleet": newFleet, bannerCommand: newBanner,
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // fork prepares a launch that begins with the conversation of another. The CLI does that itself (--fork-session), but
@@ -37,12 +39,30 @@ func (s *launch) fork() error {
 		return fmt.Errorf("fork a conversation: %w", err)
 	}
 	if _, err := os.Lstat(target); err != nil { // else an earlier launch was ended before it was heard
-		if err := copyConversation(target, source, s.SessionID, s.Fork); err != nil {
+		if err := copyConversation(target, source, s.SessionID, s.Fork, math.MaxInt64); err != nil {
 			return fmt.Errorf("fork a conversation: %w", err)
 		}
 	}
 	s.Resume = true
 	return nil
+}
+
+// ForkConversation writes, for a session that goes on in dir, the beginning of a conversation as PrefixOf has it. env
+// is as in Spec.
+func ForkConversation(transcript string, env []string, session, dir string, calls []string) error {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	target, err := NewTranscript(env, session, dir)
+	if err != nil {
+		return err
+	}
+	size, err := PrefixOf(transcript, calls)
+	if err != nil {
+		return err
+	}
+	return copyConversation(target, transcript, session, strings.TrimSuffix(filepath.Base(transcript), ".jsonl"), size)
 }
 
 // dir is the directory in which the CLI finds itself: where its name has links, they are resolved.
@@ -58,8 +78,9 @@ func (s launch) dir() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// copyConversation writes a transcript as that of another session. It is there whole or not at all.
-func copyConversation(target, source, session, of string) (err error) {
+// copyConversation writes a transcript, the first size bytes of it, as that of another session. It is there whole or
+// not at all.
+func copyConversation(target, source, session, of string, size int64) (err error) {
 	in, err := os.Open(source)
 	if err != nil {
 		return err
@@ -77,7 +98,7 @@ func copyConversation(target, source, session, of string) (err error) {
 			os.Remove(out.Name())
 		}
 	}()
-	if err := copySession(out, in, session, of); err != nil {
+	if err := copySession(out, io.LimitReader(in, size), session, of); err != nil {
 		out.Close()
 		return err
 	}

@@ -1,11 +1,16 @@
 package claude
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
@@ -82,6 +87,74 @@ func (m *asking) read(l *line, calls []string) {
 				m.done[b.ToolUseID], m.last = true, l.UUID
 			}
 		}
+	}
+}
+
+// A prefix is a conversation until the results of calls that were open once.
+type prefix struct {
+	asking
+	calls []string
+	asked bool // the calls were made
+}
+
+// ends reports whether a line is not part of it any more: the result of one of the calls, or what came after them.
+func (p *prefix) ends(l *line) bool {
+	if !p.asked || l.Sidechain {
+		return false
+	}
+	switch l.Type {
+	case "assistant":
+		return l.Message.ID != p.id
+	case "system":
+		return l.Subtype == "compact_boundary"
+	case "attachment":
+		return l.Attachment.Type == "queued_command"
+	case "user":
+		return slices.ContainsFunc(l.Message.Content, func(b stream.Block) bool {
+			return b.Type != "tool_result" || slices.Contains(p.calls, b.ToolUseID)
+		})
+	}
+	return false
+}
+
+func (p *prefix) read(l *line) {
+	if l.Sidechain {
+		return
+	}
+	p.asking.read(l, p.calls)
+	for _, call := range p.calls {
+		p.asked = p.asked || slices.Contains(p.uses, call)
+	}
+}
+
+// PrefixOf returns the size of the beginning of a transcript, in bytes, that ends where calls of one message wait for
+// their results, whatever has become of them since. The error says why it has none.
+func PrefixOf(transcript string, calls []string) (size int64, err error) {
+	f, err := os.OpenFile(transcript, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, fmt.Errorf("read transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	p := prefix{calls: calls}
+	for lines := bufio.NewReader(f); ; {
+		data, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("read transcript: %w", err)
+		}
+		var l line
+		whole := err == nil
+		if whole && stream.Decode(data, &l) {
+			if p.ends(&l) {
+				whole = false
+			} else {
+				p.read(&l)
+			}
+		}
+		if !whole {
+			_, err := p.place(calls)
+			return size, err
+		}
+		size += int64(len(data))
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/view"
 )
 
@@ -63,6 +65,19 @@ func TranscriptEnv(env []string, dirs checkpoints.Dirs, s supervisor.State) []st
 		env = os.Environ()
 	}
 	return slices.Concat(env, DemoEnv(dirs, s))
+}
+
+// Continuable says why the conversation of a run cannot be continued at the question of a fork, for people; nil if it
+// can. It reads the transcript until there.
+func (c Client) Continuable(s supervisor.State, f task.Fork) error {
+	path, err := Transcript(nil, c.Dirs, s, f.Session)
+	if err == nil {
+		_, err = claude.PrefixOf(path, []string{f.Questions[0].Tool.ToolUse})
+	}
+	if err != nil {
+		return fmt.Errorf("its conversation: %w", err)
+	}
+	return nil
 }
 
 // conversationsDir is where the conversations of a run are kept, in its folder. They go with it (prune).

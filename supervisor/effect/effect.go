@@ -37,6 +37,7 @@ const (
 	Survey    Kind = "survey"   // write the checkpoint of an ended launch
 	Check     Kind = "check"    // look for the deliverables of a report
 	Place     Kind = "place"    // make the folder ready in which an agent is about to work
+	Moment    Kind = "moment"   // keep the work as it is when something is asked
 	Tidy      Kind = "tidy"     // look through the worktree of an agent that is about to end
 	Merge     Kind = "merge"    // merge the findings that the agents of a run have shared
 	Prepare   Kind = "prepare"  // do what an answer needs before it is said
@@ -63,7 +64,7 @@ const Sweep Kind = "sweep"
 
 // Kinds lists all but DoLeave, which the loop sees to.
 var Kinds = []Kind{
-	Launch, End, Sweep, Recover, Deliver, Confirm, Gate, Reply, Survey, Check, Place, Tidy,
+	Launch, End, Sweep, Recover, Deliver, Confirm, Gate, Reply, Survey, Check, Place, Moment, Tidy,
 	Merge,
 	Prepare, Run, Drop, Reclaim, Notify, Hold, Watch, Timeout, Retry, Overdue, Clock,
 	Ease, AskBudget, Snapshot, Announce,

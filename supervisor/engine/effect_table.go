@@ -25,6 +25,9 @@ type kind struct {
 	instead func(e *engine, f effect.Effect, why string) supervisor.Event
 }
 
+// momentTime bounds how long an answer waits until the work is kept as it was at its question.
+const momentTime = 20 * time.Second
+
 // effects has a row for each of supervisor.EffectKinds; a test compares the two.
 var effects = map[effect.Kind]kind{
 	effect.Launch: {do: (*engine).launch, within: 2 * time.Minute, genuine: true,
@@ -48,6 +51,11 @@ var effects = map[effect.Kind]kind{
 		within: 20 * time.Second, instead: (*engine).checkGivenUp},
 	effect.Place: {do: by(func(e *engine) executor[supervisor.Placed] { return e.Place }),
 		within: worktree.MakeTime + time.Minute, kills: true, instead: (*engine).placeGivenUp},
+	effect.Moment: {do: by(func(e *engine) executor[supervisor.MomentKept] { return e.Moment }),
+		within: momentTime, kills: true,
+		instead: func(_ *engine, f effect.Effect, why string) supervisor.Event {
+			return supervisor.MomentKept{Question: f.Question, Problem: why}
+		}},
 	effect.Tidy: {do: by(func(e *engine) executor[supervisor.Tidied] { return e.Tidy }),
 		within: worktree.TidyTime + time.Minute, kills: true, instead: (*engine).tidyGivenUp},
 	effect.Merge: {do: (*engine).merge, within: 5 * time.Minute,

@@ -91,6 +91,7 @@ var blockades = map[effect.Kind]blockade{
 	effect.Check:   {plays: "work"},
 	effect.Place: {plays: "delegate-parallel", project: true,
 		with: func(c *conf.Config) { c.Worktree = true }},
+	effect.Moment: {plays: "tool-ask"},
 	effect.Tidy: {plays: "delegate-parallel", project: true,
 		with: func(c *conf.Config) { c.Worktree = true }},
 	effect.Merge: {plays: "delegate-parallel",

@@ -163,6 +163,8 @@ type Executors struct {
 	// end.
 	Place func(context.Context, supervisor.State, effect.Effect) supervisor.Placed
 	Tidy  func(context.Context, supervisor.State, effect.Effect) supervisor.Tidied
+	// Moment keeps the work as it is, at a question of an agent.
+	Moment func(context.Context, supervisor.State, effect.Effect) supervisor.MomentKept
 
 	// Merge merges the findings of a run that has ended.
 	Merge func(context.Context, supervisor.State, effect.Effect) supervisor.Merged

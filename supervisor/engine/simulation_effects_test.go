@@ -151,6 +151,10 @@ func (e *simEngine) executors() Executors {
 			return b
 		},
 		Run: e.runCommand,
+		Moment: func(_ context.Context, _ supervisor.State, f effect.Effect) supervisor.MomentKept {
+			e.waits(f.Key, nil)
+			return supervisor.MomentKept{Question: f.Question, Moment: "moment of " + f.Question}
+		},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -80,6 +81,14 @@ func (s Supervisor) Start(ctx context.Context, t task.Task, policy conf.OnQuesti
 		SuccessCriteria: t.Brief.SuccessCriteria, Deliverables: t.Brief.Deliverables, Config: t.Config,
 		Children: task.Identified(t.Children, s.IDs.Agent), Group: t.Group, From: t.From,
 		Estimated: t.Estimated,
+	}
+	if t.Fork != nil {
+		fork := *t.Fork
+		fork.Questions = slices.Clone(fork.Questions)
+		for i := range fork.Questions {
+			fork.Questions[i].ID = s.IDs.Question()
+		}
+		created.Fork, created.Task = &fork, t.Prompt
 	}
 	if e.Lease == nil {
 		e.created = &created

@@ -192,14 +192,8 @@ func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(next) }() // it has got its name, or nobody knows of it
-	index, err := os.MkdirTemp(filepath.Join(s.dir(), treesName), "")
-	if err != nil {
+	if err := s.put(ctx, id, next); err != nil {
 		return err
-	}
-	defer func() { _ = os.RemoveAll(index) }() // it was of use for this alone
-	own := filepath.Join(treesName, filepath.Base(index), "index")
-	if _, err := s.in(ctx, next, own, "read-tree", "--reset", "-u", id); err != nil {
-		return fmt.Errorf("the files of the moment cannot be put there: %w", err)
 	}
 	root, err := os.OpenRoot(next)
 	if err != nil {
@@ -212,6 +206,31 @@ func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 		return err
 	}
 	return os.Rename(next, folder)
+}
+
+// put puts the files of a moment into a folder that holds none of its paths.
+func (s *Store) put(ctx context.Context, id, folder string) error {
+	index, err := os.MkdirTemp(filepath.Join(s.dir(), treesName), "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(index) }() // it was of use for this alone
+	own := filepath.Join(treesName, filepath.Base(index), "index")
+	if _, err := s.in(ctx, folder, own, "read-tree", "--reset", "-u", id); err != nil {
+		return fmt.Errorf("the files of the moment cannot be put there: %w", err)
+	}
+	return nil
+}
+
+// Fill puts the files of a moment, byte for byte, into a folder that is there and holds none of them: a git worktree
+// that was made without files. What a try that was cut short has left is overwritten.
+func (s *Store) Fill(ctx context.Context, id, folder string) error {
+	if _, err := s.Moment(ctx, id); err != nil {
+		return err
+	}
+	s.removing.RLock()
+	defer s.removing.RUnlock()
+	return s.put(ctx, id, folder)
 }
 
 // Diff returns what the work tree that a folder is in has now other than at a moment, by path in the work tree.

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/text"
 )
 
 // freshenEvery is how often the conversation of a process that lives is made young: the shortest that the CLI can be
@@ -46,6 +47,29 @@ func (m Machine) placeOf(s supervisor.State, a *supervisor.Agent, l *supervisor.
 		calls = append(calls, r.ToolUse)
 	}
 	return claude.PlaceOf(path, calls)
+}
+
+// fork copies the conversation with which the root of a fork begins, for the folder in which it goes on. It says why it
+// cannot, for people.
+func (m Machine) fork(s supervisor.State, a *supervisor.Agent, cwd string) (why string) {
+	from := s.Run.Forked
+	if from == nil || a.ID != s.Run.Root {
+		return ""
+	}
+	env := client.TranscriptEnv(m.Env, m.Dirs, s)
+	if _, err := claude.Transcript(env, a.SessionID); err == nil {
+		return "" // from an earlier try, or it has gone on
+	}
+	asked := s.FindQuestionsOf(a.ID, func(q *supervisor.Question) bool { return q.Tool != nil })[0]
+	origin := supervisor.State{Run: &supervisor.Run{ID: from.Run}, Config: s.Config}
+	path, err := client.Transcript(m.Env, m.Dirs, origin, from.Session)
+	if err == nil {
+		err = claude.ForkConversation(path, env, a.SessionID, cwd, []string{asked.Tool.ToolUse})
+	}
+	if err != nil {
+		return "its conversation: " + text.FirstLine(err.Error())
+	}
+	return ""
 }
 
 // lateness is how long after a message the conversation is looked for again, where it was not there: the CLI writes it

@@ -39,16 +39,18 @@ type Machine struct {
 	// Working says to the person that something is being done, until done is called; nil: nobody is told.
 	Working func(text string) (done func())
 
-	at func(point string)
+	at      func(point string)
+	moments *moments // of the run that is supervised
 }
 
 // Supervisor returns s this machine.
 func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
-	m.at = s.At
+	m.at, m.moments = s.At, new(moments)
 	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, records{m.Store, m.Dirs}, m, m, m
 	s.Now, s.IDs, s.Toolless, s.Where = checkpoints.Now, ids{}, m.toolless, claude.WhereaboutsIn(m.Env)
 	s.Executors = engine.Executors{
 		Survey: m.survey, Confirm: m.confirm, Check: m.check, Place: m.place, Tidy: m.tidy, Merge: m.merge,
+		Moment:  m.keepMoment,
 		Prepare: m.prepare, Run: m.runCommand,
 	}
 	return s

@@ -18,8 +18,11 @@ import (
 // names.
 func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Placed {
 	a := s.Agents[f.Agent]
-	b, from, named := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID),
-		task.ContextFiles(a.Delegated.Context)
+	b, from := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID)
+	var named []string
+	if a.Delegated != nil {
+		named = task.ContextFiles(a.Delegated.Context)
+	}
 	var p worktree.Spec
 	if a.Worktree != nil {
 		from = a.Worktree.From
@@ -28,6 +31,9 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect)
 		}
 		p = worktree.Spec{Agent: a.ID, Want: *a.Worktree, Above: s.WorktreeAround(a, from),
 			Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName}}
+		if of := a.Worktree.Moment; of != nil {
+			p.Moments = MomentsOf(m.Dirs, of.Run)
+		}
 	}
 	folder := from
 	if p.Agent != "" {
@@ -48,6 +54,7 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect)
 				Problem: text.FirstLine(err.Error())}
 		} else {
 			folder, b.Cwd = cwd, cwd
+			b.Unforked = m.fork(s, a, cwd)
 		}
 		b.Worktree = &w
 	}

@@ -33,6 +33,8 @@ package pack
 //	Run           here    cwd pid bell program packed from_pack
 //	Run           sifted  config
 //	Run           here    snapshots taken_over unleased
+//	Run           data    forked
+//	Forked        data    run agent question session before folder
 //	Snapshots     here    number quiet covered at problem wanted failures tried_at too_large
 //	WantedSnapshot here   seq agents
 //	TakenOver     here    epoch by at in leased
@@ -77,7 +79,8 @@ package pack
 //	Turn          data    launch before
 //	Budget        narrow  cost_usd tokens time turns
 //	Worktree      form    state branch base
-//	Worktree      here    path repo from tip
+//	Worktree      here    path repo from tip moment
+//	MomentOf      here    run id
 //	Worktree      data    lacks loose commits problem
 //	Launch        form    agent n epoch state turns cost_usd used share_usd max_turns
 //	Launch        data    resume started_at ended_at turn heard version background wake_ups turn_due let_go excused
@@ -97,7 +100,7 @@ package pack
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file told
-//	Question      here    noticed
+//	Question      here    noticed moment no_moment
 //	Option        data    label description preview
 //	ToolCall      form    launch
 //	ToolCall      data    request tool_use name input served from line

@@ -172,6 +172,14 @@ func Renamed(from, to, folder string) string {
 		samePlace+" You work in "+folder+". Processes that you started are gone.")
 }
 
+// Forked tells an agent, with the answer to its question, that it goes on in a copy of its folder.
+func Forked(from, to string) string {
+	return "(From the supervisor: since you asked, your work was copied. You go on in " + to + ", where it is as it was " +
+		"when you asked; the working directory of your shell is there. Another agent goes on in " + from + ": read and " +
+		"write nothing there any more, and replace that path by the new one wherever it was named before. Files that git " +
+		"ignores did not come along. Processes that you started are not yours any more.)"
+}
+
 // Moved tells an agent that its run is elsewhere, with the uncommitted work or without.
 func Moved(from, to string, work bool) string {
 	came := " Uncommitted changes did not come along: look at what is on disk before you continue."

@@ -19,6 +19,7 @@ type Task struct {
 	Config            conf.Config
 	Estimated         string // how long it takes, as written; "" if nobody says
 	From              string // the session with whose conversation it begins; see Continuation
+	Fork              *Fork  // nil: it does not go on from a question of another run. Its Prompt is whole, then
 
 	// What the task itself states of work for other agents, each after the one that it stands below. The root begins once
 	// all of it has ended, and reads how. A Group has no root with a conversation: Prompt says to people what the tasks

@@ -87,12 +87,23 @@ type RunView struct {
 	FromPack      string            `json:"from_pack"` // the file it came out of
 	Worker        string            `json:"-"`         // of a fleet, that has it; "": none, or no fleet has it
 	Snapshot      *RunSnapshot      `json:"snapshot"`  // nil: none are taken
+	Forked        *ForkView         `json:"forked"`    // nil: it was not begun by another answer to a question
 
 	Summary    string `json:"-"` // of one that has ended, by its first agent, for people; "": none
 	Packed     bool   `json:"-"` // it goes on where its pack file is unpacked
 	FolderGone bool   `json:"-"` // its folder is not there any more: see LookForFolder
 	left       string // why its last supervisor has left, if it has, on purpose
 }
+
+// A ForkView is the question of another run from which a run goes on, and the answer that it had there.
+type ForkView struct {
+	Run      string `json:"run"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// InWords says where a run comes from, for people.
+func (f ForkView) InWords() string { return f.Question + " of " + f.Run + " answered differently" }
 
 // HowToContinue says what lets a suspended supervisor go on.
 func (v RunView) HowToContinue() string {
@@ -443,6 +454,9 @@ func (r Reader) view(ctx context.Context, run supervisor.Run) (RunView, error) {
 		left: run.Left, FromPack: run.FromPack,
 	}
 	var err error
+	if f := run.Forked; f != nil {
+		v.Forked = &ForkView{f.Run, f.Question, f.Before}
+	}
 	if v.Snapshot, err = runSnapshot(run); err != nil {
 		return v, err
 	}

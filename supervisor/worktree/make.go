@@ -73,6 +73,10 @@ type Spec struct {
 	Want   checkpoints.Worktree  // with a Path: it was made before
 	Above  *checkpoints.Worktree // another one of the run in which that folder lies; nil if it lies in none
 	Marker procs.Marker
+
+	// Moments holds the files of Want.Moment, which the worktree gets in place of those of the commit: nil where it has
+	// none. What an earlier try has left of it is not looked at: nobody has worked in it.
+	Moments *git.Store
 }
 
 // Make makes the worktree, and gives the folder in it that corresponds to the one it is made from. What an earlier try
@@ -134,9 +138,16 @@ func below(dir, path string) (string, error) {
 // anew makes a worktree at the commit that is checked out where it is made from. Once it is called made there may be
 // something of it.
 func (p Spec) anew(ctx context.Context, g repo) (checkpoints.Worktree, error) {
-	w := checkpoints.Worktree{Branch: p.Want.Branch, From: p.Want.From, Repo: g.Top}
+	w := checkpoints.Worktree{Branch: p.Want.Branch, From: p.Want.From, Repo: g.Top, Moment: p.Want.Moment}
 	var err error
-	if w.Base, _, err = g.Head(ctx); err != nil {
+	if p.Moments != nil {
+		var m git.Moment
+		m, err = p.Moments.Moment(ctx, w.Moment.ID)
+		w.Base = m.Head
+	} else {
+		w.Base, _, err = g.Head(ctx)
+	}
+	if err != nil {
 		return w, err
 	}
 	if w.Base == "" {
@@ -154,9 +165,31 @@ func (p Spec) anew(ctx context.Context, g repo) (checkpoints.Worktree, error) {
 	if err := g.clear(ctx, w); err != nil {
 		return w, err
 	}
+	if p.Moments != nil {
+		w.State = checkpoints.WorktreeMade
+		return w, g.addMoment(ctx, w, p.Moments)
+	}
 	w.Lacks = g.lacks(ctx)
 	w.State = checkpoints.WorktreeMade
 	return w, g.add(ctx, w.Path, w.Base, "-b", w.Branch, w.Path, w.Base)
+}
+
+// addMoment adds a worktree with the files of a moment. Its index is that of the commit, so that what was not committed
+// then is not committed in it.
+func (g repo) addMoment(ctx context.Context, w checkpoints.Worktree, from *git.Store) error {
+	if err := g.register(ctx, w.Path, "-b", w.Branch, w.Path, w.Base); err != nil {
+		return err
+	}
+	n, err := g.open(ctx, w.Path)
+	if err != nil {
+		return err
+	}
+	if err := from.Fill(ctx, w.Moment.ID, w.Path); err != nil {
+		return err
+	}
+	env := append(g.marked(), "GIT_DIR="+n.Dir, "GIT_WORK_TREE="+n.Top, "GIT_INDEX_FILE="+filepath.Join(n.Git, "index"))
+	_, err = git.RunGit(ctx, n.Top, filepath.Dir(n.Dir), env, nil, "read-tree", w.Base)
+	return err
 }
 
 // repoOf returns the folder of the worktrees of a work tree.
@@ -297,7 +330,7 @@ func filled(s *git.Shadow) bool {
 // folder is gone.
 func (g repo) again(ctx context.Context, w checkpoints.Worktree) (checkpoints.Worktree, error) {
 	w = checkpoints.Worktree{State: checkpoints.WorktreeMade, Branch: w.Branch, From: w.From,
-		Path: w.Path, Repo: w.Repo, Base: w.Base}
+		Path: w.Path, Repo: w.Repo, Base: w.Base, Moment: w.Moment}
 	tip, err := g.tip(ctx, w.Branch)
 	if err != nil {
 		return w, err
@@ -346,7 +379,7 @@ func (g repo) clear(ctx context.Context, w checkpoints.Worktree) error {
 	}
 	if n, err := g.open(ctx, w.Path); git.GitWasKilled(err) {
 		return err
-	} else if err == nil && filled(n) {
+	} else if err == nil && w.Moment == nil && filled(n) {
 		if _, err := n.TakeOver(ctx); err != nil {
 			return err
 		}

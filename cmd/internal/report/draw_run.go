@@ -57,6 +57,7 @@ func facts(r view.RunReport) g.Node {
 	}
 	return html.Dl(markup.Lines(
 		fact("Folder", own(r.Run.Cwd)),
+		g.Iff(r.Run.Forked != nil, func() g.Node { return fact("Continues from", g.Text(r.Run.Forked.InWords())) }),
 		fact("Started", moment(r.Run.StartedAt)),
 		g.Iff(r.Run.EndedAt != nil, func() g.Node { return fact("Ended", moment(*r.Run.EndedAt)) }),
 		g.Iff(r.Run.ExitCode != nil, func() g.Node { return fact("Exit code", g.Text(strconv.Itoa(*r.Run.ExitCode))) }),

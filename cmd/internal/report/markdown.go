@@ -24,6 +24,9 @@ func Markdown(w io.Writer, r view.RunReport) error {
 	}
 	fmt.Fprintf(&b, "%s\n\n**%s**: %s\n\n", heading, r.Run.Status, escape(view.Because(r.Run.Reason)))
 	fmt.Fprintf(&b, "%s, %s, in %s\n\n", terminal.Duration(r.Took()), terminal.Money(r.Run.CostUSD), escape(r.Run.Cwd))
+	if f := r.Run.Forked; f != nil {
+		fmt.Fprintf(&b, "Continues from %s\n\n", escape(f.InWords()))
+	}
 	decisionTable(&b, "Questions and answers", "Question", chosen(r.Asked, false))
 	decisionTable(&b, "Permitted and run", "What", chosen(r.Asked, true))
 	b.WriteString("### Agents\n\n| Agent | Status | Worked | Waited for a person | Parked | Limited | Blocked | Cost " +

@@ -78,6 +78,9 @@ func (s *factSheet) run(d view.Details) {
 	if r.FromPack != "" {
 		s.line("Came", "out of a pack file: %s", r.FromPack)
 	}
+	if f := r.Forked; f != nil {
+		s.line("Continues", "from %s; there the answer was %q", f.InWords(), f.Answer)
+	}
 	if b := r.Snapshot; b != nil {
 		last := "none yet"
 		if b.At != nil {

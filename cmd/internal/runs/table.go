@@ -138,10 +138,13 @@ func Stands(r view.RunView) string {
 	return view.Because(r.Reason)
 }
 
-// Title names a run for people: its name, else the first line of its task.
+// Title names a run for people: its name, else where it comes from and the first line of its task.
 func Title(r view.RunView) string {
 	if r.Name != "" || len(r.Agents) == 0 {
 		return r.Name
+	}
+	if r.Forked != nil {
+		return r.Forked.InWords() + ": " + terminal.FirstLine(r.Agents[0].Task)
 	}
 	return terminal.FirstLine(r.Agents[0].Task)
 }

@@ -14,6 +14,9 @@ func tree(width int, runs []view.RunView, now time.Time) string {
 	var rows []terminal.TreeRow
 	for _, r := range runs {
 		why := strings.TrimPrefix(r.Name+": "+Stands(r), ": ")
+		if r.Forked != nil {
+			why += " (" + r.Forked.InWords() + ")"
+		}
 		rows = append(rows, terminal.TreeRow{Cells: []string{
 			r.ID, Status(r), terminal.Ago(r.Since, now), "", terminal.Money(r.CostUSD), why,
 		}})

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/text"
+)
+
+// How much is kept of the work at questions: of one what has changed since the one before, in bytes; and of how many.
+// The oldest are forgotten, some at a time.
+const (
+	maxMoment  = 256 << 20
+	maxMoments = 256
+	fewer      = 32
+)
+
+// moments is where the work at the questions of a run is kept, opened with the first.
+type moments struct {
+	mu    sync.Mutex
+	store *git.Store
+}
+
+func (m *moments) of(dirs checkpoints.Dirs, run string) *git.Store {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.store == nil {
+		m.store = MomentsOf(dirs, run)
+	}
+	return m.store
+}
+
+// MomentsOf opens what is kept of the work at the questions of a run. Whoever does not supervise the run only reads it.
+func MomentsOf(dirs checkpoints.Dirs, run string) *git.Store {
+	return &git.Store{Folder: dirs.RunFile(run, checkpoints.MomentsFolder), Limit: maxMoment}
+}
+
+// keepMoment keeps the work as it is where an agent asks. A folder without git is not kept: all of it would be read.
+func (m Machine) keepMoment(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.MomentKept {
+	kept, folder := supervisor.MomentKept{Question: f.Question}, s.Folder(f.Agent)
+	store := m.moments.of(m.Dirs, s.Run.ID)
+	id, err := "", error(git.ErrNoWorkTree)
+	if git.HasGitAbove(folder) {
+		id, err = store.Take(ctx, folder)
+	}
+	switch {
+	case errors.Is(err, git.ErrNoWorkTree):
+		kept.Problem = folder + " is in no git work tree"
+		return kept
+	case err != nil:
+		m.Log.Info().Err(err).Str("question", f.Question).Msg("moment")
+		kept.Problem = text.FirstLine(err.Error())
+		return kept
+	}
+	kept.Moment = id
+	m.forgetMoments(ctx, s, store, id)
+	return kept
+}
+
+// forgetMoments forgets the oldest once there are many. The last is not in the records yet.
+func (m Machine) forgetMoments(ctx context.Context, s supervisor.State, store *git.Store, last string) {
+	with := s.FindQuestions(func(q *supervisor.Question) bool { return q.Moment != "" })
+	if n := len(with); n < maxMoments || n%fewer != 0 {
+		return
+	}
+	with = with[len(with)-(maxMoments-fewer):]
+	err := store.Prune(ctx, func(id string) bool {
+		return id == last || slices.ContainsFunc(with, func(q *supervisor.Question) bool { return q.Moment == id })
+	})
+	if err != nil {
+		m.Log.Info().Err(err).Str("run", s.Run.ID).Msg("moments")
+	}
+}
