@@ -5,8 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"claude-supervise/e2e/messagesapi"
 	"claude-supervise/supervisor/view"
 )
 
@@ -126,6 +129,63 @@ func TestAQuestionIsAnsweredDifferentlyLater(t *testing.T) {
 			if shown := w.must("show", fork, "--json"); strings.Count(shown, "told as the result of its call") == 0 {
 				t.Errorf("the answer was not told in place:\n%s", shown)
 			}
+		})
+	}
+}
+
+// A fork comes to the same end wherever its supervisor is killed, once somebody resumes it: it reads the other answer
+// once, in its own worktree, and the run from which it goes on stays as it was. Once it works, it is a run as any other.
+func TestAForkComesToItsEndWhereverItIsKilled(t *testing.T) {
+	t.Parallel()
+	for kind, points := range map[string][]string{
+		"stand-in": {"before save created", "after save created", "before place", "after place", "after save placed",
+			"before launch", "after launch", "before deliver", "after deliver"},
+		"real CLI": {"after place", "after deliver"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			s := load(t, w.scenario(placed))
+			if w.agent = []string{"--demo", w.scenario(placed), "--cwd", "."}; kind == "real CLI" {
+				placing(t)
+				w.real(s, func(messagesapi.Request) {})
+			}
+			run, asked := w.playsForks("--hold", "forever")
+			before := w.left(run)
+			var dies atomic.Value
+			w.watches(func(pid int, p pass) {
+				if dies.CompareAndSwap(p.point, "") {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			})
+			known := map[string]bool{run: true}
+			for _, point := range points {
+				dies.Store(point)
+				w.run("answer", "--again", asked[0], "White") // it says whether its supervisor has died before it was under way
+				waitUntil(t, "one has died "+point, func() bool { return dies.Load() == "" })
+				fork := ""
+				for _, r := range parse[[]view.RunView](t, w.must("ps", "-a", "--json")) {
+					if !known[r.ID] {
+						fork, known[r.ID] = r.ID, true
+					}
+				}
+				if fork == "" { // it died before there was a run
+					fork = w.again(asked[0], "White")
+					known[fork] = true
+				} else {
+					resumed := w.start("resume", fork, "--on-question", "ask")
+					defer resumed.exits(0)
+				}
+				w.must("answer", w.asksAgain(fork), "Green")
+				w.must("wait", fork, "--timeout", "60s")
+				tree := w.forkOf(fork).Agents[0].Cwd
+				effects, err := os.ReadFile(filepath.Join(tree, "effects"))
+				noError(t, err)
+				if string(effects) != "beside\nafter\n" {
+					t.Errorf("killed %s: the effects are %q", point, effects)
+				}
+			}
+			w.untouched(run, before)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,54 @@ func TestWhereAConversationIsContinuedAtItsOpenCalls(t *testing.T) {
 		}
 	}
 	if _, err := PlaceOf(filepath.Join(t.TempDir(), "none"), []string{"ask"}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a transcript: %v", err)
+	}
+}
+
+// What is kept for another answer ends before the first one, or before whatever else came of the call.
+func TestTheBeginningOfAConversationEndsAtItsOpenCall(t *testing.T) {
+	const (
+		prompt = `{"type":"user","uuid":"p","message":{"role":"user","content":"paint"}}`
+		later  = `{"type":"assistant","uuid":"b","message":{"id":"m2","content":[{"type":"text","text":"well"}]}}`
+		said   = `{"type":"user","uuid":"x","message":{"role":"user","content":"the answer is: no"}}`
+		taken  = `{"type":"attachment","uuid":"x","attachment":{"type":"queued_command","prompt":"y"}}`
+		boiled = `{"type":"system","subtype":"compact_boundary","uuid":"c"}`
+		side   = `{"type":"assistant","isSidechain":true,"uuid":"s","message":{"id":"m9","content":[]}}`
+	)
+	call := func(id string) string {
+		return `{"type":"assistant","uuid":"line-` + id + `","message":{"id":"m1","content":[{"type":"tool_use","id":"` + id +
+			`","name":"x","input":{}}]}}`
+	}
+	result := func(id string) string {
+		return `{"type":"user","uuid":"result-` + id + `","message":{"content":[{"type":"tool_result","tool_use_id":"` + id +
+			`","content":"out"}]}}`
+	}
+	for name, c := range map[string]struct {
+		keeps, goesOn []string
+		err           error
+	}{
+		"answered":              {[]string{prompt, call("ask")}, []string{result("ask"), later}, nil},
+		"open":                  {[]string{prompt, call("ask"), side}, nil, nil},
+		"restated by a prompt":  {[]string{prompt, call("ask")}, []string{said, later}, nil},
+		"compacted since":       {[]string{prompt, call("ask")}, []string{boiled, result("ask")}, nil},
+		"compacted before":      {[]string{prompt, later, boiled, call("ask")}, []string{result("ask"), later}, nil},
+		"a message taken since": {[]string{call("ask")}, []string{taken, result("ask")}, nil},
+		"beside one that is done": {[]string{call("bash"), call("ask"), result("bash")},
+			[]string{result("ask")}, nil},
+		"before another that asked": {[]string{call("ask"), call("ask2")}, []string{result("ask"), result("ask2")}, nil},
+		"beside one not done then":  {[]string{call("bash"), call("ask")}, []string{result("ask"), result("bash")}, errSibling},
+		"no such call":              {[]string{prompt, later}, nil, errNoCall},
+		"nothing":                   {nil, nil, errNoCall},
+	} {
+		path := filepath.Join(t.TempDir(), "t.jsonl")
+		text := func(lines []string) string { return strings.Join(append(lines, ""), "\n") }
+		noError(t, os.WriteFile(path, []byte(text(append(slices.Clone(c.keeps), c.goesOn...))), 0o600))
+		size, err := PrefixOf(path, []string{"ask"})
+		if size != int64(len(text(c.keeps))) || !errors.Is(err, c.err) {
+			t.Errorf("%s: %d bytes (%v), not %d (%v)", name, size, err, len(text(c.keeps)), c.err)
+		}
+	}
+	if _, err := PrefixOf(filepath.Join(t.TempDir(), "none"), []string{"ask"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a transcript: %v", err)
 	}
 }
