@@ -217,8 +217,18 @@ func (d *transition) reopens(q *Question) bool {
 	return q.State == checkpoints.QuestionAnswered && !q.Delivering
 }
 
-// askAnew opens a question again.
+// askAnew opens a question again. What is on its way of the answer before is not told of the next one.
 func (d *transition) askAnew(q *Question) {
+	carries := func(group string) bool { return group == q.Group }
+	for _, v := range d.FindDeliveries(q.Agent, undelivered) {
+		if !slices.ContainsFunc(v.Groups, carries) {
+			continue
+		}
+		v = d.delivery(v.UUID)
+		if v.Groups = slices.DeleteFunc(slices.Clone(v.Groups), carries); len(v.Groups) == 0 && len(v.Messages) == 0 {
+			v.State = checkpoints.DeliveryDropped
+		}
+	}
 	q.State, q.Response, q.Grant = checkpoints.QuestionOpen, checkpoints.Response{}, checkpoints.Grant{Rule: q.Rule}
 	q.Delivering, q.Ran, q.Prepared = false, nil, false
 	if q.Nested != nil { // its client is gone

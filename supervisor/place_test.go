@@ -149,6 +149,22 @@ func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
 	}
 }
 
+// A hook that refuses results does so, whatever else the process is being ended for.
+func TestResultsThatAreRefusedWhileTheProcessEndsAreNotTold(t *testing.T) {
+	s := asksInPlace(t, "2.1.332", func(*Asked) {}, ask.AskUserQuestion)
+	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-1"})
+	d := s.Delivers(2)
+	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})
+	s.Do(InterruptAsked{By: "a test"})
+	s.Do(TurnEnded{Agent: Root, Launch: 2, Failure: procs.Failure{Kind: procs.HookRefused, Reason: "no"}})
+	if s.try(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered}) {
+		t.Error("what was refused is delivered")
+	}
+	if d := s.State.Deliveries[d.UUID]; d.Results != nil || d.State == checkpoints.DeliveryDelivered {
+		t.Errorf("it is %s, with %d results", d.State, len(d.Results))
+	}
+}
+
 // A process that is killed in the turn of its results is told of them again where the conversation has nothing after
 // them; else it is told to go on.
 func TestResultsAreGivenAgainWhileNothingFollowsThem(t *testing.T) {

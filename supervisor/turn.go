@@ -151,6 +151,8 @@ func (e TurnEnded) apply(d *transition) error {
 		return nil
 	}
 	l.Turns++
+	// Called with an empty prompt, it has let no result be said, whatever else the process is ended for.
+	unsaid := e.Failure.Kind == procs.HookRefused && d.notAt(l, e.Failure.Reason)
 	switch {
 	case e.Failure.Kind == "":
 		a.Failures, a.Rejected = 0, 0
@@ -158,7 +160,7 @@ func (e TurnEnded) apply(d *transition) error {
 		a.GoOn = !done
 		d.end(a.ID, endBudget, e.Failure.Reason)
 	case l.End != "":
-	case e.Failure.Kind == procs.HookRefused && d.notAt(l, e.Failure.Reason): // it was called with an empty prompt
+	case unsaid:
 		d.end(a.ID, endRetry, e.Failure.Reason)
 	case IsLimit(e.Failure):
 		d.rejected(a, e.Failure.Reason, e.Resets)

@@ -75,6 +75,8 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"776031277-2-3-4-6-11-12-13":              "a person stopped an agent whose budget had failed it",
 		"780021587-1-6-9-10-11-12-13":             "a question of a script that is gone was answered like another",
 		"781087766-1-4-5-6-7-8-9-10-11-12-13":     "the news that a client had told an end was lost where the run was taken over",
+		"785026561-1-2-4-6-7-8-9-10-11-12-13":     "results that a hook refused counted as told, where their process was being ended",
+		"786002334-3-4-7-8-10-11-12-13":           "an answer that was asked for anew counted as told by what told the one before it",
 		"790001484-1-2-4-5-7-8-9-10-11-12-13":     "an answer that was read as a result, and no more, was told again",
 	} {
 		t.Run(text, func(t *testing.T) {
