@@ -41,14 +41,14 @@ func (s State) Fork(question string) (f task.Fork, err error) {
 	switch err := forksAt(first); {
 	case err != nil:
 		return f, err
+	case of != nil && first.Tool.Launch == forkLaunch && q.Agent == s.Run.Root:
+		return f, fmt.Errorf("it was asked in %s: answer %s again", of.Run, of.Question)
 	case q.State == checkpoints.QuestionOpen:
 		return f, errors.New("its run has no answer to it yet")
 	case q.State == checkpoints.QuestionAnswered && s.Run.EndedAt == nil:
 		return f, errors.New("its answer has not been delivered: --change replaces it")
 	case q.State == checkpoints.QuestionWithdrawn:
 		return f, errors.New("it was withdrawn before it was answered")
-	case of != nil && first.Tool.Launch == forkLaunch && q.Agent == s.Run.Root:
-		return f, fmt.Errorf("it was asked in %s: answer %s again", of.Run, of.Question)
 	case first.Moment == "" && first.NoMoment != "":
 		return f, fmt.Errorf("the work as it was then was not kept: %s", first.NoMoment)
 	case first.Moment == "":
