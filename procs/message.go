@@ -71,6 +71,10 @@ type (
 	// says it.
 	PromptRefused struct{ UUID, Reason string }
 
+	// Refused says that the CLI has refused a call by itself, without asking anybody. Why is what of the mode, the rules
+	// or a check has refused it, in words, "" if the CLI does not say it.
+	Refused struct{ Tool, Why string }
+
 	// Result ends a turn. Origin is what has begun it if that is nothing that was said to the process: task-notification,
 	// peer. A scheduled wake-up has none. Of a Spec.Command there is one, after the end of the process and before its
 	// Exit.
@@ -215,6 +219,7 @@ func (Said) message()          {}
 func (Peer) message()          {}
 func (PromptRefused) message() {}
 func (WakeUp) message()        {}
+func (Refused) message()       {}
 
 // BySchedule is the source of a WakeUp by a schedule: of CronCreate, or of .claude/scheduled_tasks.json.
 const BySchedule = "schedule_wakeup"

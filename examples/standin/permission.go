@@ -53,7 +53,14 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{refusal: refusal(hooked.Reason)}, nil
 	case made.name == "AskUserQuestion":
 	case made.matches(c.opts.denied):
-		return verdict{refusal: refusal("Permission to use " + made.name + " has been denied.")}, nil
+		denied := "Permission to use " + made.name + " has been denied."
+		said := doc{"type": "system", "subtype": "permission_denied", "tool_name": made.name, "tool_use_id": made.id,
+			"decision_reason_type": "rule", "decision_reason": denied, "message": denied}
+		if c.sub != nil {
+			said["agent_id"] = c.sub.id
+		}
+		c.print(said)
+		return verdict{refusal: refusal(denied)}, nil
 	case hooked.Decision == "ask":
 	case made.name == "Agent" || made.name == "SendMessage":
 		return verdict{allowed: true, meta: byConfig, input: hooked.Updated}, nil

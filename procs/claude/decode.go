@@ -299,8 +299,37 @@ func (d *decoder) system(l *line) []procs.Message {
 		return activity(l.Text)
 	case "status":
 		return activity(l.Status)
+	case "permission_denied":
+		return one(RefusedIn(l.Line))
 	}
 	return nil
+}
+
+// RefusedIn reads a line that says that the CLI has refused a call by itself.
+func RefusedIn(l stream.Line) procs.Refused {
+	return procs.Refused{Tool: procs.Cut(l.ToolName, maxID), Why: refusedFor(l)}
+}
+
+// refusals are why the CLI refuses calls without a question, by the type that it gives for it (2.1.332).
+var refusals = map[string]string{
+	"mode":              "its permission mode asks nobody",
+	"asyncAgent":        "nobody may be asked",
+	"subcommandResults": "a rule denies it, or part of it",
+	"rule":              "a rule denies it",
+	"classifier":        "the check of the mode auto has refused it",
+	"hook":              "a hook denies it",
+}
+
+// refusedFor returns why a call was refused, in words.
+func refusedFor(l stream.Line) string {
+	said := strings.Join(strings.Fields(procs.Cut(l.Reason, procs.MaxShown)), " ")
+	switch why := refusals[l.ReasonType]; {
+	case why != "" && said != "":
+		return why + ": " + said
+	case why != "":
+		return why
+	}
+	return said
 }
 
 // dressing ends what the CLI shows on a terminal of its own, of things that are told here in another way: that the Stop

@@ -69,8 +69,7 @@ type line struct {
 	streamTask
 
 	// tool_progress
-	ToolName string  `json:"tool_name"`
-	Elapsed  float64 `json:"elapsed_time_seconds"`
+	Elapsed float64 `json:"elapsed_time_seconds"`
 
 	// rate_limit_event, of an account with a subscription (2.1.100)
 	RateLimit struct {

@@ -40,9 +40,14 @@ type Line struct {
 	Meta           bool   `json:"isMeta"`
 	Origin         Origin `json:"origin"`
 
-	Result     string `json:"result"`
-	IsError    bool   `json:"is_error"`
-	Text       string `json:"text"` // of a notification; of the type raw: what has no protocol
+	Result  string `json:"result"`
+	IsError bool   `json:"is_error"`
+	Text    string `json:"text"` // of a notification; of the type raw: what has no protocol
+	// Of a running tool, or of a call that the CLI refuses by itself (permission_denied, 2.1.332).
+	ToolName   string `json:"tool_name"`
+	ReasonType string `json:"decision_reason_type"`
+	Reason     string `json:"decision_reason"`
+
 	Attachment struct {
 		Type       string `json:"type"`        // queued_command: a message that was taken into a running turn
 		SourceUUID string `json:"source_uuid"` // its own

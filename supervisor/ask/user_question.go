@@ -161,8 +161,10 @@ func annotated(q *checkpoints.Question) (answer string, beside annotation) {
 		return prompts.Answer(q), annotation{}
 	}
 	beside.Notes = note
-	if at := slices.IndexFunc(q.Options, func(o checkpoints.Option) bool { return o.Label == labels[0] }); len(labels) == 1 {
-		beside.Preview = q.Options[at].Preview
+	for _, o := range q.Options {
+		if len(labels) == 1 && o.Label == labels[0] {
+			beside.Preview = o.Preview
+		}
 	}
 	return strings.Join(labels, ", "), beside
 }

@@ -176,6 +176,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if supervisor.WantsRoom(m.Status) && e.backpressure.Refused(c.Agent, e.Now()) {
 			return e.apply(ctx, supervisor.Throttled{By: supervisor.APIRefuses})
 		}
+	case procs.Refused:
+		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: listen.Refusal(m)})
 	case procs.Activity:
 		if m.Text != "" {
 			e.tell(c, notice.Notification{Type: notice.Progress, Text: m.Text})

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,9 +38,23 @@ func Said(m procs.Message) string {
 		return string(m.Input)
 	case procs.ToolResult:
 		return m.Text
+	case procs.Refused:
+		return Refusal(m)
 	}
 	return ""
 }
+
+// Refusal says that a call was refused and nobody was asked.
+func Refusal(m procs.Refused) string {
+	said := "claude has refused a call of " + cmp.Or(text.CleanLine(m.Tool, maxName), "a tool") + " and asked nobody"
+	if why := text.CleanLine(m.Why, maxWhy); why != "" {
+		said += ": " + why
+	}
+	return said
+}
+
+// The bounds of what is shown of a call that was refused, in characters.
+const maxName, maxWhy = 80, 300
 
 // maxOutput bounds the last output of an agent that its parent reads, in bytes.
 const maxOutput = 2 << 10

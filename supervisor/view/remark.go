@@ -7,8 +7,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor/calls"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -36,6 +38,7 @@ const (
 	RemarkCall     RemarkType = "call" // of a tool
 	RemarkStderr   RemarkType = "stderr"
 	RemarkTurnDone RemarkType = "turn_ended"
+	RemarkRefused  RemarkType = "refused" // a call, by claude alone
 	RemarkAnswered RemarkType = "answered"
 	RemarkSkipped  RemarkType = "skipped"
 	RemarkDeclined RemarkType = "declined"
@@ -110,6 +113,10 @@ func MessagesIn(l stream.Line) (all []procs.Message) {
 		}
 	case "result":
 		all = append(all, procs.Result{Text: l.Result})
+	case "system":
+		if l.Subtype == "permission_denied" {
+			all = append(all, claude.RefusedIn(l))
+		}
 	}
 	return all
 }
@@ -141,6 +148,8 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 			}
 		case procs.ToolUse:
 			add(RemarkCall, CallInWords(m.Name, m.Input))
+		case procs.Refused:
+			add(RemarkRefused, listen.Refusal(m))
 		case procs.Result:
 			add(RemarkTurnDone, e.Line.Subtype)
 		}
