@@ -62,6 +62,18 @@ type Wording struct {
 	Optional    bool     `json:"optional,omitempty"`
 	Urgent      bool     `json:"urgent,omitempty"`
 	OwnWords    bool     `json:"own_words,omitempty"` // an answer file may hold what is none of the options
+	Assumed     *Assumed `json:"assumed,omitempty"`   // of one that does not stop the work; nil: its agent waits
+}
+
+// Assumed is what an agent goes on with until its question is answered.
+type Assumed struct {
+	Text    string   `json:"text"`
+	Affects []string `json:"affects,omitempty"` // paths in the agent's folder, of what it makes under it
+
+	// What was changed under them from the question to its answer, by its path in the folder, and what is not known of
+	// that, in words. Looked for once an answer contradicts.
+	Made    []string `json:"made,omitempty"`
+	Unknown string   `json:"unknown,omitempty"`
 }
 
 // An Origin is what a question came from, and what it is about beside its words.

@@ -20,7 +20,7 @@ func Groups() []Group {
 var grouped = [][2]string{
 	{"To begin with", "tour ask permission-edit stop delegate-asked"},
 	{"Questions, in each form that agents ask in",
-		"several tool-ask ask-user-question typed-questions json-form id-less prose-question asks-again elicitation " +
+		"several tool-ask ask-user-question typed-questions json-form id-less prose-question asks-again assume elicitation " +
 			"elicitation-url tools"},
 	{"Permissions", "permission permission-denied"},
 	{"Blockers", "stop-proposals stop-split stop-give-up"},

@@ -20,7 +20,8 @@ var forms = []form{
 	{
 		kind: Clarification, mustStamp: true,
 		required: []string{"questions"},
-		fields:   []string{"blocked_at", "reason", "can_resume_with", "current_state", "all_required", "urgent"},
+		fields: []string{"blocked_at", "reason", "can_resume_with", "current_state", "all_required", "urgent",
+			"blocking", "assumption", "affects"},
 	},
 	{
 		kind:     Stop,

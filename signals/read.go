@@ -67,6 +67,7 @@ func (s *Signal) fill(f *form, members []member, raw string) {
 	}
 	if f.kind == Clarification && (asked || !s.isEmpty()) {
 		s.finishQuestions(asked, raw)
+		s.assume(members)
 	}
 	s.checkRequired(f, last)
 }

@@ -217,6 +217,9 @@ func TestWhatFitsASchemaIsASignalWithoutFault(t *testing.T) {
 				if ok != (name != "check_work") {
 					t.Fatalf("%s: a signal: %v", input, ok)
 				}
+				if sig.GoesOn() && (len(sig.Questions) > 1 || sig.Questions[0].Assumption == "") {
+					continue // a schema that says so is more than the API takes
+				}
 				if len(sig.Problems) > 0 {
 					t.Fatalf("%s: %v", input, sig.Problems)
 				}

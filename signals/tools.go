@@ -15,7 +15,7 @@ type ServedTool struct {
 }
 
 // Tools are the tools that the supervisor serves, in the order in which they are listed to the model. Every request of
-// every conversation carries their names, descriptions and schemas, so they are short: 6 KiB together.
+// every conversation carries their names, descriptions and schemas, so they are short: a little over 6 KiB together.
 func Tools() []ServedTool {
 	served := make([]ServedTool, 0, len(tools))
 	for _, t := range tools {
@@ -37,7 +37,7 @@ var tools = []struct{ name, description, schema string }{
 		description: "Ask the person who gave the work, when information is missing, requirements have several valid " +
 			"readings, or the choice is theirs. " +
 			"Not for what the files tell or good practice decides. Subagents may call it too. " +
-			"Waits for the person, hours or days: do not guess meanwhile or call again. " +
+			"Waits for the person, hours or days: do not guess or call again. " +
 			"Returns each question with its answer: an option's label, the person's own words, or a refusal with its reason.",
 		schema: `{"type":"object","properties":{
 			"questions":{"type":"array","minItems":1,"maxItems":20,"items":{"type":"object","properties":{
@@ -56,7 +56,12 @@ var tools = []struct{ name, description, schema string }{
 			},"required":["text"],"additionalProperties":false}},
 			"context":{"type":"string","maxLength":8000,"description":"for all questions"},
 			"all_required":{"type":"boolean","description":"false: you can go on without some answers"},
-			"urgent":{"type":"boolean"}
+			"urgent":{"type":"boolean"},
+			"wait":{"type":"boolean","description":"false: one question, returns at once; go on under assumption, the ` +
+			`answer comes as a message. Only for what can be undone"},
+			"assumption":{"type":"string","maxLength":2000},
+			"affects":{"type":"array","maxItems":50,"items":{"type":"string","maxLength":1000},` +
+			`"description":"paths made under it"}
 		},"required":["questions"],"additionalProperties":false}`,
 	},
 	{

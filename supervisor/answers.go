@@ -37,6 +37,9 @@ func (d *transition) sayAnswers(id string) {
 			continue
 		}
 		a := d.agent(id)
+		if d.judged(a, q) {
+			continue
+		}
 		if l := d.held(q); l != nil {
 			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}})
 			continue

@@ -12,7 +12,7 @@ import (
 )
 
 // This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a
-// person; the others are answered at once, by a reply that goes with the process: what they have changed is in the
+// person, unless it goes on under an assumption; the others are answered at once, by a reply that goes with the process: what they have changed is in the
 // records.
 
 // Served returns the tools as the process of a launch serves them. They are the same for all.
@@ -62,6 +62,11 @@ func (e Called) apply(d *transition) error {
 	}
 	reply := checkpoints.Reply{Request: call.Request}
 	switch sig := e.Signal; {
+	case asksPerson(sig) && !blocks(sig):
+		var done bool
+		if reply.Text, reply.IsError, done = d.assume(e); !done {
+			return nil
+		}
 	case asksPerson(sig):
 		kind, qs := ParseQuestions(sig)
 		d.openQuestions(e.Agent, kind, qs, e.Naming, func(q *Question) {

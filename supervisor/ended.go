@@ -36,7 +36,8 @@ func (e Ended) apply(d *transition) error {
 	done := l.End == endBudget && reportedLast(a, l)
 	d.broken(a, l, e)
 	can := d.Abilities()
-	waited := len(d.Open(a.ID)) > 0 || !can.TakesInput &&
+	rests := d.restsAssuming(a, l)
+	waited := len(d.Open(a.ID)) > 0 || rests || !can.TakesInput &&
 		d.answered(a.ID) // before answers that it has read count as unread again
 	switch {
 	case can.KeepsTranscript:
@@ -58,7 +59,7 @@ func (e Ended) apply(d *transition) error {
 	enter(l, checkpoints.LaunchEnded)
 	l.EndedAt, l.Outcome, l.Foreign, l.Gate = &at, e.Outcome, e.Foreign, nil
 	a.HoldUntil = nil
-	lost := len(Alive(l)) > 0 || due || d.reads(l)
+	lost := !rests && (len(Alive(l)) > 0 || due || d.reads(l))
 	l.Background, l.WakeUps, l.BusyElsewhere, l.Replies = nil, nil, false, nil
 	a.GoOn = a.GoOn || turn && !done || lost
 

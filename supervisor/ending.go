@@ -57,6 +57,9 @@ func (d *transition) reconcileEnding(a *Agent, l *Launch) bool {
 
 // idleStatus says why an agent has no process.
 func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question) {
+	if len(open) == 0 && l != nil && l.End == endPark {
+		open = d.Assuming(a.ID)
+	}
 	switch {
 	case a.Fault != "" || a.StopWanted != "":
 		// Its end is concluded as soon as the transcript is read; until then it is as it was.

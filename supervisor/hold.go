@@ -68,7 +68,11 @@ func (d *transition) wait(of subject) {
 // Patience is for how long an agent's process waits for the answers to what the agent asks, once it does nothing else,
 // until it is parked; ends is false where that is until it is answered.
 func (s State) Patience(agent string) (hold time.Duration, ends bool) {
-	return s.patience(s.Open(agent))
+	open := s.Open(agent)
+	if len(open) == 0 {
+		open = s.Assuming(agent)
+	}
+	return s.patience(open)
 }
 
 func (s State) patience(open []*Question) (hold time.Duration, ends bool) {

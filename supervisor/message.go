@@ -103,10 +103,10 @@ func (s State) agentList() string {
 	return strings.Join(ids, ", ")
 }
 
-// steers reports whether something does not wait for the end of an agent's turn: a person says it, or an agent whose
-// work it does.
+// steers reports whether something does not wait for the end of an agent's turn: a person says it, as the answer to a
+// question that does not stop the work, or an agent whose work it does.
 func (s State) steers(a *Agent, say checkpoints.OutboxItem) bool {
-	return say.From == fromUser || s.Below(a, say.From)
+	return say.From == fromUser || s.aside(say) || s.Below(a, say.From)
 }
 
 // steering is what is said into the turn of an agent.
@@ -126,16 +126,26 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 	}
 	var keys, texts []string
 	var now, later []checkpoints.OutboxItem
+	var groups []string
 	for _, s := range a.Outbox {
 		if !steers(s) {
 			later = append(later, s)
 			continue
 		}
 		now = append(now, s)
-		keys, texts = append(keys, s.Key), append(texts, s.Text)
+		if said := s.Text; s.Group == "" {
+			keys, texts = append(keys, s.Key), append(texts, said)
+			continue
+		}
+		group := d.Group(s.Group)
+		if keys = append(keys, s.Key); group[0].State != checkpoints.QuestionDelivered {
+			groups = append(groups, s.Group)
+		}
+		texts = append(texts, d.asideText(group, l))
 	}
 	a.Outbox = later
-	d.begin(a, l, delivering{key: strings.Join(keys, "+"), text: strings.Join(texts, "\n\n"), messages: now, now: true})
+	d.begin(a, l, delivering{key: strings.Join(keys, "+"), text: strings.Join(texts, "\n\n"), groups: groups,
+		messages: now, now: true})
 }
 
 // toBegin reports whether a prompt has still to begin its turn in a launch. What is said beside it could overtake it,

@@ -25,6 +25,7 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
 		q.Who = d.Who(agent)
 		more(q)
+		d.mayAssume(q)
 		if i > 0 {
 			q.Fingerprint, q.Signal, q.Tool = later.Fingerprint, later.Signal, later.Tool
 		} else if len(qs) > 1 {
@@ -70,6 +71,9 @@ func (d *transition) answer(n InboxEntry) {
 	q := d.question(n.Question)
 	at := n.At
 	d.unprepare(q.Group)
+	if q.Assumed != nil {
+		dequeue(d.agent(q.Agent), q.Group) // what follows from the answer is looked for anew
+	}
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
 	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
 	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {

@@ -294,6 +294,9 @@ func (d *transition) askBudgetAnew(id string) {
 func (d *transition) saysParked() {
 	for _, a := range d.AllAgents() {
 		open := d.Open(a.ID)
+		if len(open) == 0 && a.Status == checkpoints.Parked {
+			open = d.Assuming(a.ID)
+		}
 		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
 			continue
 		}

@@ -25,6 +25,9 @@ func (d *transition) resultsOf(a *Agent, l *Launch) (results []checkpoints.CallR
 		return nil
 	}
 	for _, o := range a.Outbox {
+		if d.aside(o) {
+			continue // it is said into the turn that the results begin
+		}
 		if o.Group == "" {
 			return nil
 		}

@@ -31,7 +31,7 @@ func (s State) unready(first *Question) string {
 		return "its script is given the answer"
 	case first.File != nil && first.File.Drop != "":
 		return "it is looked whether its script has taken the answer"
-	case !first.Prepared && (readies || first.Kept != nil && first.Kept.Copy != ""):
+	case !first.Prepared && (readies || mustLook(first) || first.Kept != nil && first.Kept.Copy != ""):
 		return readying
 	case c == nil || c.State == checkpoints.QuestionWithdrawn:
 		return ""
@@ -187,6 +187,10 @@ type Prepared struct {
 	Gone     []string // of what the snapshot names
 	Hand     string   // where the agent finds its state
 	Problem  string   // why the answer could not be stored; it is said all the same
+
+	// What was made under an assumption that the answer contradicts, and what is not known of that.
+	Made    []string `json:",omitempty"`
+	Unknown string   `json:",omitempty"`
 	Naming
 }
 
@@ -199,6 +203,7 @@ func (e Prepared) apply(d *transition) error {
 	}
 	q = d.question(q.ID)
 	q.Prepared, q.Gone = true, e.Gone
+	madeUnder(q, e.Made, e.Unknown)
 	if e.Hand != "" {
 		kept := *q.Kept
 		kept.Hand = e.Hand

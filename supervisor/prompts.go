@@ -122,6 +122,9 @@ func (s State) answerText(group []*Question) string {
 	if prompt := handlers[group[0].Kind].prompt; prompt != nil {
 		return prompt(s, group)
 	}
+	if group[0].Assumed != nil {
+		return prompts.Assumed(group[0]) + prompts.NotShown(group)
+	}
 	return prompts.Clarified(group, ask.SignalOf(group[0])) + prompts.NotShown(group)
 }
 
@@ -132,6 +135,9 @@ func (s State) forSubagent(group []*Question) string {
 		return "\n" + h.within(group) + "\n"
 	case h.prompt != nil:
 		return "\n" + h.prompt(s, group) + "\n"
+	case group[0].Assumed != nil:
+		return prompts.Numbered(group) + "It assumed: " + group[0].Assumed.Text + "\n" +
+			prompts.AssumedWithin(group[0]) + "\n"
 	}
 	return prompts.Numbered(group)
 }
@@ -144,6 +150,8 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 		return toolReply(first.Tool, group)
 	case handlers[first.Kind].prompt != nil:
 		return text.JSON(ask.Reply{Behavior: Allow, Message: s.answerText(group)})
+	case ask.SignalOf(first).GoesOn():
+		return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.AnsweredAtOnce(group)})
 	}
 	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.Served(group)})
 }

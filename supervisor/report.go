@@ -119,7 +119,7 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
 		return undelivered(v) && (v.Prompt() || unsent(v))
 	})
-	return len(unsaid) == 0 && len(s.Open(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
+	return len(unsaid) == 0 && len(s.Open(a.ID))+len(s.Assuming(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
 		l.Phase != checkpoints.LaunchTurnDue && len(s.waitsFor(a.ID)) == 0
 }
 

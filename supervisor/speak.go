@@ -59,8 +59,13 @@ func (d *transition) flush(a *Agent, l *Launch) {
 	p := delivering{results: d.resultsOf(a, l)}
 	var keys, texts []string
 	var bySubagents [][]*Question
+	var later []checkpoints.OutboxItem
 	ends := prompts.EndsTold(0)
 	for _, s := range a.Outbox {
+		if p.results != nil && d.aside(s) {
+			later = append(later, s)
+			continue
+		}
 		keys = append(keys, s.Key)
 		if s.From != "" {
 			p.messages = append(p.messages, s)
@@ -80,6 +85,10 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			p.groups = append(p.groups, s.Group)
 		}
 		d.toldInterrupted(group)
+		if group[0].Assumed != nil {
+			texts = append(texts, d.asideText(group, l))
+			continue
+		}
 		if sub := group[0].From; sub != nil && group[0].Tool == nil {
 			texts = append(texts, d.answerForSubagent(group, sub, l))
 			continue
@@ -101,6 +110,6 @@ func (d *transition) flush(a *Agent, l *Launch) {
 		keys, texts = []string{fmt.Sprintf("go-on %d.%d", l.N, l.Turns)}, []string{d.goOn(a)}
 	}
 	p.key, p.text = strings.Join(keys, "+"), strings.Join(texts, "\n\n")
-	a.Outbox, a.GoOn = nil, false
+	a.Outbox, a.GoOn = later, false
 	d.begin(a, l, p)
 }

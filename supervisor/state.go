@@ -109,10 +109,10 @@ func byAge(a, b *Question) int {
 }
 
 // Open returns the questions of an agent that wait for an answer and for which it waits, oldest first: those about its
-// budget and how long it takes aside.
+// budget and how long it takes aside, and those that do not stop its work (Assuming).
 func (s State) Open(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
-		return IsOpen(q) && !questions.KindOf(q.Kind).Aside
+		return IsOpen(q) && !questions.KindOf(q.Kind).Aside && q.Assumed == nil
 	})
 }
 

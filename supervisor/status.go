@@ -33,6 +33,7 @@ var concerns = []concern{
 	predecessors, // that it comes after
 	children,
 	parts,      // of its work: the reports of subagents
+	assuming,   // with nothing else to do: what it has assumed is open
 	checking,   // its report
 	missing,    // deliverables
 	unreported, // though its turn has ended

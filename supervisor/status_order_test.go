@@ -90,6 +90,10 @@ var (
 		checkpoints.Interrupted, "exit 0"}
 	asksAPerson = circumstance{"a question is open", func(s *situation) { s.asks("q-open", nil) },
 		checkpoints.Parked, "asks: Which?"}
+	assumesSomething = circumstance{"something is assumed", func(s *situation) {
+		s.asks("q-assumed", nil).Assumed = &checkpoints.Assumed{Text: "this"}
+		s.agent.GoOn = false
+	}, checkpoints.Parked, "asks: Which?"}
 	madeReady = circumstance{"an answer is made ready", (*situation).answered,
 		checkpoints.Queued, "is started again with your answer"}
 	waitingForChildren = circumstance{"it waits for children", func(s *situation) {
@@ -149,6 +153,7 @@ func TestTheStatusOfAnAgentWithoutAProcessGoesByTheFirstOfThese(t *testing.T) {
 			checkpoints.Interrupted, "exit 0"},
 		madeReady,
 		waitingForChildren,
+		assumesSomething,
 		{"its work is done", func(s *situation) {
 			s.agent.Report, s.agent.GoOn = &checkpoints.Report{Status: "success", Checked: true}, false
 		}, checkpoints.Succeeded, "reported success"},
@@ -205,6 +210,7 @@ func TestTheStatusOfAnAgentWithAProcessGoesByTheFirstOfThese(t *testing.T) {
 			s.launch.Background = []checkpoints.Task{{Name: "shell: make"}}
 		}, checkpoints.Blocked, "waits for its background work: shell: make"},
 		waitingForChildren,
+		assumesSomething.as(checkpoints.Waiting, assumesSomething.reason),
 		{"its report is checked", reported(&checkpoints.Report{Status: "success"}),
 			checkpoints.Running, "has reported; its deliverables are checked"},
 		{"deliverables are missing", reported(&checkpoints.Report{Status: "success", Checked: true,

@@ -81,7 +81,7 @@ func (e GateAsked) apply(d *transition) error {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
-		l.Gate.Block = prompts.Gate(a, e.Unfiled, e.Unheard)
+		l.Gate.Block = prompts.StillAssuming(d.Assuming(a.ID)) + prompts.Gate(a, e.Unfiled, e.Unheard)
 		if inTurn {
 			enter(l, checkpoints.LaunchTurn)
 		}

@@ -67,6 +67,10 @@ its group.
 --again answers a question differently that was answered before: in a new run,
 which continues from there in a git worktree of its own (help answering).
 
+An agent may ask and work on under an assumption. --assumed, or + as the VALUE,
+accepts what it has assumed; any other answer corrects it. Until it is answered
+the agent does not count as done.
+
 Any question can be declined. --decline tells the agent why; it continues
 without the answer or ends. A declined permission is denied.
 
@@ -85,6 +89,7 @@ the answer goes where the script looks for it. That answer must be one of the
 listed options, unless the file sets own_words. ~/.claude/audit/questions.log
 records all answers.`,
 		Example: "  claude-supervise answer\n  claude-supervise answer q-7kq2mx 2\n" +
+			"  claude-supervise answer q-7kq2mx --assumed\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer nightly 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +

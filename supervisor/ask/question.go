@@ -28,6 +28,8 @@ const (
 	maxLabel       = 1 << 10
 	maxDescription = 4 << 10
 	maxOptionView  = 32 << 10 // a preview
+	maxAssumption  = 8 << 10
+	MaxPath        = 4 << 10
 )
 
 // Question makes an open question that belongs to nobody yet. Labels are kept as the agent gave them: they are what
@@ -47,6 +49,16 @@ func Question(kind checkpoints.QuestionKind, asked signals.Question) *checkpoint
 			Validate: cut.text("rule", ruleOf(asked), MaxText), Optional: asked.Optional, Urgent: asked.Urgent,
 			OwnWords: asked.OwnWords,
 		},
+	}
+	if asked.Assumption != "" {
+		q.Assumed = &checkpoints.Assumed{Text: cut.text("assumption", asked.Assumption, maxAssumption)}
+		for _, path := range asked.Affects {
+			if len(path) > MaxPath {
+				cut.say("a path that it affects has %d bytes, and is left out", len(path))
+				continue
+			}
+			q.Assumed.Affects = append(q.Assumed.Affects, path)
+		}
 	}
 	for i, o := range options {
 		of := fmt.Sprintf("option %d's ", i+1)

@@ -211,7 +211,12 @@ func (e *engine) tidyGivenUp(f effect.Effect, why string) supervisor.Event {
 }
 
 func (e *engine) prepareGivenUp(f effect.Effect, why string) supervisor.Event {
-	b := e.preparedFor(e.state.Group(f.Question)[0])
+	first := e.state.Group(f.Question)[0]
+	b := e.preparedFor(first)
+	if first.Assumed != nil {
+		b.Unknown = "What was changed could not be looked for: " + why
+		return b
+	}
 	b.Problem = why
 	return b
 }

@@ -24,6 +24,9 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f effect.Effec
 	if questions.KindOf(first.Kind).Readies() {
 		b.Gone = files.Missing(ctx, ask.SnapshotPaths(sig))
 	}
+	if first.Assumed != nil {
+		b.Made, b.Unknown = madeSince(ctx, s, first)
+	}
 	if first.Kept != nil && first.Kept.Copy != "" {
 		copied, err := m.Dirs.RunFile(s.Run.ID, first.Kept.Copy), error(nil)
 		if b.Hand, err = handBack(ctx, files, m.places(s, first.Agent), first.Kept.Path, copied, sig, group); err != nil {
@@ -31,6 +34,14 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f effect.Effec
 		}
 	}
 	return b
+}
+
+// madeSince looks for what was made under an assumption since the person was asked about it.
+func madeSince(ctx context.Context, s supervisor.State, q *supervisor.Question) (made []string, unknown string) {
+	if len(q.Assumed.Affects) == 0 {
+		return nil, prompts.AffectsUnsaid
+	}
+	return worktree.ChangedSince(ctx, s.Folder(q.Agent), q.Assumed.Affects, q.AskedAt)
 }
 
 // handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left

@@ -96,11 +96,12 @@ package pack
 //	Used          form    input_tokens output_tokens turns reported
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
-//	Question      data    fingerprint own_words from remark
+//	Question      data    fingerprint own_words from remark assumed
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file told
 //	Question      here    noticed moment no_moment
+//	Assumed       data    text affects made unknown
 //	Option        data    label description preview
 //	ToolCall      form    launch
 //	ToolCall      data    request tool_use name input served from line

@@ -69,6 +69,9 @@ func (q Terms) choose(typed string, at Place) (string, error) {
 			text.MaxClean>>10)
 	}
 	said := strings.TrimSpace(text.Clean(typed))
+	if answer, ok := q.accepts(said); ok {
+		return answer, nil
+	}
 	own, quoted := unquote(said)
 	if own == "" {
 		return "", refuse(Empty, "nothing was typed: %s", q.possible())

@@ -33,6 +33,7 @@ type Terms struct {
 	Options     []Option
 	MultiSelect bool
 	Validate    string // choice, path, regex:PATTERN, integer, yes_no, schema:JSON; any other sets no rule
+	Assumption  string // what is kept where the person accepts what was assumed; "": nothing was
 
 	// check reports whether what an answer decides can be carried out; nil: the error comes when the answer is kept.
 	check func(answer string) error
@@ -47,6 +48,9 @@ type Place struct {
 // Of returns the terms of a question, for an agent that works in a folder.
 func Of(q *Question, folder string) Terms {
 	t := Terms{Kind: q.Kind, Options: Offered(q.Options), MultiSelect: q.MultiSelect, Validate: q.Validate}
+	if q.Assumed != nil {
+		t.Assumption = q.Assumed.Text
+	}
 	t.check = func(answer string) error { return Check(q, answer, folder) }
 	if TakesOptionsOnly(q) {
 		t.Validate = "choice"

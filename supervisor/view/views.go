@@ -174,6 +174,11 @@ type QuestionView struct {
 	Task          string                    `json:"task"`   // of a delegation: what the other agent is to do
 	// of a delegation: the id that the other agent gets, or has
 	Child string `json:"child"`
+	// of one that does not stop the work: what its agent goes on with, the paths that it makes under that, and what has
+	// become of it: open, confirmed, corrected, left (not answered, so it stands) or withdrawn
+	Assumption string            `json:"assumption"`
+	Affects    []string          `json:"affects"`
+	Verdict    questions.Verdict `json:"assumption_state"`
 	// of a permission: the --allow that permits it in advance; "": none can
 	AllowRule string          `json:"allow_rule"`
 	Folder    string          `json:"-"`     // where it is made, if not in the agent's own folder; "?": unknown
@@ -211,6 +216,10 @@ func View(q *supervisor.Question) QuestionView {
 	if from != nil {
 		v.Asker = &AskerView{ID: from.ID, Type: from.Type, Task: from.Task, Depth: from.Depth}
 	}
+	if v.Affects = []string{}; q.Assumed != nil {
+		v.Assumption, v.Affects = q.Assumed.Text, append(v.Affects, q.Assumed.Affects...)
+		v.Verdict = questions.VerdictOf(q)
+	}
 	if questions.TakesOptionsOnly(q) {
 		v.Validate = "choice"
 	}
@@ -239,7 +248,7 @@ func View(q *supervisor.Question) QuestionView {
 // Terms are what an answer to the question is judged by.
 func (v QuestionView) Terms() questions.Terms {
 	return questions.Terms{Kind: v.Kind, Options: questions.Offered(v.Options), MultiSelect: v.MultiSelect,
-		Validate: v.Validate}
+		Validate: v.Validate, Assumption: v.Assumption}
 }
 
 // Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like

@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -20,6 +21,7 @@ import (
 type Flags struct {
 	service.Answer
 	Resume, AsJSON bool
+	assumed        bool
 	why            string
 }
 
@@ -27,6 +29,7 @@ type Flags struct {
 func (f *Flags) Add(cmd *cobra.Command, wrong func(*cobra.Command, error) error) {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.Skip, "skip", false, "continue without an optional question")
+	fl.BoolVar(&f.assumed, "assumed", false, "accept what the agent has assumed meanwhile")
 	fl.StringVar(&f.why, "decline", "", "decline to answer, and tell the agent `WHY`")
 	fl.BoolVar(&f.AllLike, "all-like", false, "answer all similar questions of the run, also later ones")
 	fl.BoolVar(&f.AsJSON, "json", false, "print the saved answer as a JSON object")
@@ -63,7 +66,7 @@ func (by Answering) Run(cmd *cobra.Command, args []string, f Flags) error {
 	}
 	f.By = by.With.By
 	by.With = f.Answer
-	asks := tty && !f.Skip && f.Decline == nil && !f.AsJSON
+	asks := tty && !f.Skip && f.Decline == nil && !f.AsJSON && !f.assumed
 	if asks && len(args) <= 1 {
 		if w, asks, err := by.Asks(ctx, args); err != nil || asks {
 			return errors.Join(err, by.ask(ctx, w, asks, f))
@@ -86,6 +89,12 @@ func (by Answering) Run(cmd *cobra.Command, args []string, f Flags) error {
 		}
 		err := service.Fits(by.Program, *q, f.Answer)
 		return errors.Join(err, by.ask(ctx, w, err == nil, f))
+	case f.assumed && (typed != "" || f.Skip || f.Decline != nil):
+		return exitcode.Usage("--assumed is the answer: leave VALUE, --skip and --decline out")
+	case f.assumed && q.Assumption == "":
+		return exitcode.Usage("question %s assumes nothing: its agent waits for the answer; nothing was kept", q.ID)
+	case f.assumed:
+		typed = questions.AsAssumed
 	case typed == "-":
 		if typed, err = by.Stdin(); err != nil {
 			return err

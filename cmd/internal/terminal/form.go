@@ -250,6 +250,8 @@ func (f *form) command(msg tea.KeyPressMsg) (act, bool) {
 		return act{kind: putOff}, true
 	case key == toRemind && f.reminder.Answer != "":
 		return f.unlessUnseen(f.takeReminded()), true
+	case key == questions.AsAssumed && f.q.Assumption != "" && f.before == "":
+		return act{kind: choose, text: f.q.AcceptedAssumption()}, true
 	case key == "esc" && f.canSay:
 		return act{kind: putAside}, true
 	case key == "-" && f.q.Optional && f.before == "":

@@ -338,6 +338,9 @@ func (f *form) keys(width int) string {
 	if f.canPutOff {
 		say = append(say, "> next")
 	}
+	if f.q.Assumption != "" && f.before == "" {
+		say = append(say, questions.AsAssumed+" as assumed")
+	}
 	if f.q.Optional && f.before == "" {
 		say = append(say, "- skip")
 	}
@@ -410,6 +413,9 @@ func (f *form) helpText(width int) string {
 	}
 	if f.canPutOff {
 		say(">", "the next question first; this one stays open")
+	}
+	if f.q.Assumption != "" {
+		say(questions.AsAssumed, "accepts what the agent has assumed")
 	}
 	if f.q.Optional {
 		say("-", "continues without an answer")

@@ -142,6 +142,9 @@ func hint(q Question, canGoBack, canPutOff bool, width int) string {
 	if canPutOff {
 		say += " > for the next,"
 	}
+	if q.Assumption != "" {
+		say += " " + questions.AsAssumed + " as assumed,"
+	}
 	if q.Optional {
 		say += " - to skip,"
 	}
@@ -185,6 +188,9 @@ func help(q Question, canGoBack, canPutOff bool, width int) string {
 	}
 	if canPutOff {
 		say(">", "the next question first; this one stays open")
+	}
+	if q.Assumption != "" {
+		say(questions.AsAssumed, "accept what the agent has assumed")
 	}
 	if q.Optional {
 		say("-", "continue without an answer")

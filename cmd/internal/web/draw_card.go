@@ -173,6 +173,7 @@ func answerForm(c shownCard) g.Node {
 			html.Span(g.Text("Also for all questions of this run that are like it, now and later")))),
 		g.Iff(c.Buttons, func() g.Node { return optionButtons(c) }),
 		g.If(!c.Buttons || c.Skippable, html.P(html.Class("buttons"), g.If(!c.Buttons, does("answer", "", "Answer")),
+			g.If(c.Assumes, does("assumed", "quiet", "As assumed")),
 			g.If(c.Skippable, does("skip", "quiet", "Continue without it")))),
 		g.If(c.Declinable, html.Details(html.Summary(g.Text("Decline to answer")), markup.Lines(
 			html.Label(html.For("why-"+c.ID), g.Text("Why")),

@@ -33,7 +33,9 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 		}
 		form.Places = append(form.Places, place)
 	}
-	switch why := r.PostForm.Get("why"); r.PostForm.Get("do") {
+	switch why, assumed := r.PostForm.Get("why"), questions.AsAssumed; r.PostForm.Get("do") {
+	case "assumed":
+		a.Typed = &assumed
 	case "skip":
 		a.Skip = true
 	case "decline":

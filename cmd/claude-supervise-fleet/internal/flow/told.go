@@ -111,6 +111,9 @@ type QuestionInfo struct {
 	AllowRule     string                    `json:"allow_rule"`
 	Tool          string                    `json:"tool"`
 	Input         json.RawMessage           `json:"input"`
+	Assumption    string                    `json:"assumption"`
+	Affects       []string                  `json:"affects"`
+	Verdict       string                    `json:"assumption_state"`
 }
 
 // An OptionInfo is an option of a question.

@@ -1,0 +1,27 @@
+package asking
+
+import (
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// assumed says with what an agent goes on that does not wait for the answer, and what has become of that.
+func assumed(q view.QuestionView) string {
+	say := "It works on meanwhile, and assumes: "
+	switch q.Verdict {
+	case questions.Confirmed:
+		say = "It worked on meanwhile, and you confirmed what it assumed: "
+	case questions.Corrected:
+		say = "It worked on meanwhile, and you corrected what it assumed: "
+	case questions.Left:
+		say = "It worked on meanwhile, and what it assumed stands: "
+	case questions.Withdrawn:
+		say = "It worked on meanwhile, and nobody has said whether this holds: "
+	}
+	say += q.Assumption
+	if len(q.Affects) > 0 {
+		say += "\nIts work under this is in " + text.JoinLimited(q.Affects) + "."
+	}
+	return say
+}
