@@ -29,6 +29,10 @@ var callScenarios = []killScenario{
 	{name: "a question in a call that is parked", scenario: "tool-ask",
 		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileInPlace,
 		once: []string{byPrompt[0], `Which ground colour?\"=\"Black`}},
+	{name: "a question that does not stop the work", scenario: "assume",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, at: whileAssuming, once: byPrompt, real: true},
+	{name: "a question that does not stop the work, answered once that is done", scenario: "assume",
+		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileAssuming, once: byPrompt},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `"A1: ledger`}},
 	{name: "a form of an MCP server", scenario: "elicitation", flags: []string{"--hold", "forever", "--on-question", "ask"},
@@ -59,6 +63,12 @@ var fromServer = []string{"after save asked", "after save noted", "before delive
 // whileInPlace are the points at which an answer is on its way to the call that asked, in the next process.
 var whileInPlace = []string{"before launch", "after launch", "after save started", "after deliver", "after save sent",
 	"after save received", "after confirm"}
+
+// whileAssuming are the points at which a question that does not stop the work is on its way to the person, and its
+// answer to the agent.
+var whileAssuming = []string{"before save called", "after save called", "before reply", "after reply", "before notify",
+	"after save noted", "before prepare", "after prepare", "after save prepared", "before deliver", "after deliver",
+	"after save sent", "after save received", "after confirm", "after save surveyed"}
 
 // bothAsk is when two subagents wait.
 var bothAsk = &pass{1, "before save called", 2}

@@ -254,9 +254,13 @@ func (w *world) delivered(times int, forms ...string) {
 	w.t.Helper()
 	n, seen := 0, map[string]bool{}
 	for _, line := range w.conversation() {
-		var said struct{ Type, UUID string }
-		_ = json.Unmarshal([]byte(line), &said)       // the last line may be torn
-		if said.Type == "user" && !seen[said.UUID] && // the same again is told in place of what was cut off
+		var said struct {
+			Type, UUID string
+			Attachment struct{ Type string }
+		}
+		_ = json.Unmarshal([]byte(line), &said)                                 // the last line may be torn
+		took := said.Type == "user" || said.Attachment.Type == "queued_command" // into a turn that was under way
+		if took && !seen[said.UUID] &&                                          // the same again is told in place of what was cut off
 			slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(line, form) }) {
 			n, seen[said.UUID] = n+1, true
 		}

@@ -92,10 +92,10 @@ func (e *engine) asker(id string) string {
 	return e.state.AskerOf(found)
 }
 
-// asked reports whether a question file is that of a question of the run: of whichever agent, whose script may have
-// escalated it before the syncer told of the file.
+// asked reports whether a question file is that of a question of the run: ours, or of whichever agent, whose script may
+// have escalated it before the syncer told of the file.
 func (e *engine) asked(id string) bool {
-	return len(e.state.FindQuestions(func(q *supervisor.Question) bool {
+	return e.state.Questions[id] != nil || len(e.state.FindQuestions(func(q *supervisor.Question) bool {
 		return q.File != nil && q.File.ID == id && q.State != checkpoints.QuestionWithdrawn
 	})) > 0
 }

@@ -70,6 +70,11 @@ func (p *simProcess) act() {
 	case 0, 1:
 		p.speak("Reading the schema.")
 	case 2, 3:
+		if w.assuming() && w.one(2) {
+			p.speak(p.signal(signals.Clarification, p.agent, "blocking", "false", "assumption", "as before", "questions",
+				"Which of "+w.id("T")+"?"))
+			break
+		}
 		p.ask(p.clarification(p.agent, 1+w.rng.IntN(2)))
 	case 4:
 		p.ask(p.clarification("", 1))
@@ -105,6 +110,10 @@ func (p *simProcess) act() {
 			p.say(procs.Background{Tasks: slices.Clone(p.tasks)})
 		}
 	case 18:
+		if w.assuming() && !w.one(4) {
+			p.assumes()
+			break
+		}
 		p.callFrom(nil, "ask_user", p.userQuestions())
 	case 19:
 		p.callFrom(nil, "stop_work", fmt.Sprintf(`{"blocker_type":"missing_info","details":"%s"}`, w.id("T")))
@@ -207,6 +216,19 @@ func (p *simProcess) answered(in simInput) {
 		result.Parent = c.from.ToolUse
 	}
 	p.keep(talkEntry{sub: c.from != nil, call: c.toolUse, answered: true, read: result.Text, said: result})
+}
+
+// assuming reports whether this is a world in which agents ask, and work on. The seeds of the others stay as they are.
+func (w *simulation) assuming() bool { return w.seed%8 == 3 }
+
+// assumes asks by a call that does not wait, and now and then asks the same once more.
+func (p *simProcess) assumes() {
+	asked := fmt.Sprintf(`{"wait":false,"assumption":"as before","affects":["made.md"],"questions":[{"text":"Which of %s?"}]}`,
+		p.w.id("T"))
+	p.callFrom(nil, "ask_user", asked)
+	if p.w.one(4) {
+		p.callFrom(nil, "ask_user", asked)
+	}
 }
 
 // hooked reports whether this is a world in which the person has a hook. The seeds of the others stay as they are.

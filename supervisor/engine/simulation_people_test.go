@@ -373,6 +373,8 @@ func (w *simulation) answer() bool {
 		n.Value = questions.RunCommand + ": make " + n.Value
 	case q.Kind == questions.AskCommand:
 		n.Value = pick(w, questions.RunIt, questions.RunIt, leaveIt)
+	case q.Assumed != nil && w.one(2):
+		n.Value = q.Assumed.Text
 	case w.one(6):
 		n.Value, n.Skip = "", true
 	}

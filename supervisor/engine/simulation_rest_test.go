@@ -231,7 +231,7 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 	w.must("agents do not wait for each other in a circle", depth <= len(s.Agents), "%s", a.ID)
 	switch a.Status {
 	case checkpoints.Parked, checkpoints.Waiting:
-		return len(s.Open(a.ID)) > 0
+		return len(s.Open(a.ID))+len(s.Assuming(a.ID)) > 0
 	case checkpoints.Running:
 		return atItsScript(s, a)
 	case checkpoints.Queued:
@@ -290,6 +290,11 @@ func (w *simulation) atEnd() {
 		}
 		if q.Kind == questions.AskElicitation {
 			continue // it is the server's
+		}
+		if q.Assumed != nil && questions.VerdictOf(q) != questions.Corrected &&
+			strings.Contains(q.Remark, "goes by it already") {
+			w.must("who needs no words has reported", a.Report != nil, "%s", id)
+			continue
 		}
 		if word(n) == "" && q.Tool != nil && q.Tool.Served && q.Kind != questions.AskDelegation {
 			continue // what such a call returns does not repeat the question

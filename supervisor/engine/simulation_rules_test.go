@@ -273,6 +273,8 @@ func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happen
 			return "its launch lives"
 		case len(after.Open(id)) > 0:
 			return "a question is open"
+		case len(after.Assuming(id)) > 0:
+			return "what it has assumed is open"
 		case len(after.FindDeliveries(id, undelivered)) > 0, len(a.Outbox) > 0:
 			return "something is still to be said"
 		case !a.Group && (a.Report == nil || !a.Report.Checked):
@@ -342,7 +344,7 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened)
 		return ""
 	}
 	for id, a := range after.Agents {
-		l, open := after.Live(id), len(after.Open(id))
+		l, open, assumed := after.Live(id), len(after.Open(id)), len(after.Assuming(id))
 		if a.Group || a.Tidying || a.Placing {
 			continue // without a process
 		}
@@ -358,9 +360,9 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened)
 				slices.ContainsFunc(a.Parts, func(p checkpoints.PartReport) bool { return !p.Checked })
 			wrong = l == nil && !ending && !checks
 		case checkpoints.Waiting:
-			wrong = l == nil && !ending || l != nil && open == 0 && l.End == ""
+			wrong = l == nil && !ending || l != nil && open+assumed == 0 && l.End == ""
 		case checkpoints.Parked:
-			wrong = l != nil || open == 0 && !ending
+			wrong = l != nil || open+assumed == 0 && !ending
 		case checkpoints.Interrupted:
 			wrong = l != nil || open > 0 && !ending
 		}
