@@ -89,10 +89,10 @@ the answer goes where the script looks for it. That answer must be one of the
 listed options, unless the file sets own_words. ~/.claude/audit/questions.log
 records all answers.`,
 		Example: "  claude-supervise answer\n  claude-supervise answer q-7kq2mx 2\n" +
-			"  claude-supervise answer q-7kq2mx --assumed\n" +
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer nightly 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
+			"  claude-supervise answer q-7kq2mx --assumed\n" +
 			"  claude-supervise answer q-7kq2mx allow\n" +
 			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +
 			"  claude-supervise answer q-7kq2mx deny \"too early\" \"list it in the report\"\n" +

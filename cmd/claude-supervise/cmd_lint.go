@@ -125,6 +125,9 @@ func shortly(s doctor.LintedSignal) string {
 	what += fmt.Sprintf(" (%s)", s.Dialect)
 	gist := ""
 	switch {
+	case len(s.Questions) == 1 && s.Questions[0].Assumption != "":
+		what += ", does not block but under --exec"
+		fallthrough
 	case len(s.Questions) == 1:
 		gist = s.Questions[0].Text
 	case len(s.Questions) > 1:
