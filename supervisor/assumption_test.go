@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -117,7 +118,7 @@ func TestSuccessIsBarredWhileAnAssumptionIsOpen(t *testing.T) {
 			s.Rests(true)
 			s.is(checkpoints.Parked)
 			s.plansNot("launch")
-			if code := ExitCodeOf(s.State); code != ExitParked {
+			if code := ExitCodeOf(s.State); code != exit.Parked {
 				t.Errorf("it leaves with %d", code)
 			}
 		})

@@ -12,8 +12,8 @@ import (
 )
 
 // This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a
-// person, unless it goes on under an assumption; the others are answered at once, by a reply that goes with the process: what they have changed is in the
-// records.
+// person, unless the agent goes on under an assumption; the others are answered at once, by a reply that goes with the
+// process: what they have changed is in the records.
 
 // Served returns the tools as the process of a launch serves them. They are the same for all.
 var Served = sync.OnceValue(func() []procs.Tool {

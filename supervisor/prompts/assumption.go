@@ -12,16 +12,16 @@ import (
 // This file is what an agent reads of a question that does not stop its work.
 
 // AssumesNothing is what a call reads that would go on, and does not say with what, or asks several questions.
-const AssumesNothing = "Nobody was asked: wait: false takes one question, and an assumption to go on with until it is " +
-	"answered. Give both, or leave wait out."
+const AssumesNothing = "Nobody was asked: wait: false takes one question, and an assumption to go on with until it " +
+	"is answered. Give both, or leave wait out."
 
 // AffectsUnsaid says why what was made under an assumption is not listed.
 const AffectsUnsaid = "You did not say what it affects: go through all that you have done since you asked."
 
 // Assuming is the receipt of a question that does not stop the work.
 func Assuming(q *Question) string {
-	return fmt.Sprintf("Asked as %s. Go on under your assumption: %s\nThe answer comes as a message, when the person gives "+
-		"it; do not wait or ask again. Before it is there your work does not count as done: report as usual when the rest "+
+	return fmt.Sprintf("Asked as %s. Go on under your assumption: %s\nThe answer comes as a message, when the person "+
+		"gives it; do not wait or ask again. Before it is there your work does not count as done: report as usual when the rest "+
 		"is.", q.ID, text.Line(q.Assumed.Text, text.MaxNamed))
 }
 
@@ -43,8 +43,8 @@ func StillAssuming(open []*Question) string {
 // Assumed is what an agent reads of the answer to a question that did not stop its work.
 func Assumed(q *Question) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour question %s, which did not stop your work, has been answered:\n%s\n"+
-		"You assumed: %s\n\n## RESUME INSTRUCTIONS\n", q.ID, Numbered([]*Question{q}), q.Assumed.Text)
+	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour question %s, which did not stop your work, has been answered:\n"+
+		"%s\nYou assumed: %s\n\n## RESUME INSTRUCTIONS\n", q.ID, Numbered([]*Question{q}), q.Assumed.Text)
 	b.WriteString(AssumedWithin(q))
 	return b.String()
 }
@@ -58,8 +58,8 @@ func AssumedWithin(q *Question) string {
 	case questions.Left:
 		return "Your assumption stands. Continue; do not repeat what is already done."
 	}
-	b.WriteString("This is not what you assumed. Look through what you made under the assumption, mend it, then continue " +
-		"with the answer. A report that you have given no longer counts: report again.\n")
+	b.WriteString("This is not what you assumed. Look through what you made under the assumption, mend it, then " +
+		"continue with the answer. A report that you have given no longer counts: report again.\n")
 	if made := q.Assumed.Made; len(made) > 0 {
 		b.WriteString("Changed since you asked, in what you said that it affects (by you or others):\n- " +
 			strings.Join(made, "\n- ") + "\n")

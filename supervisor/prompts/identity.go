@@ -70,8 +70,8 @@ Only where these tools are missing or fail: print a block instead, its markers a
 
 const byTools = `How: call the tools of the server supervise (mcp__supervise__ask_user and so on). One that waits ` +
 	`for the person returns with the answer, in the same turn. Before you ask, save your work to files.
-- ask_user: ask, several questions at once if you have them. AskUserQuestion works too. Where you can change it later, ` +
-	`ask with wait: false and an assumption, and go on; wait with what cannot be undone.
+- ask_user: ask, several questions at once if you have them. AskUserQuestion works too. Where you can change it ` +
+	`later, ask with wait: false and an assumption, and go on; wait with what cannot be undone.
 - stop_work: report a blocker that you cannot fix.
 - delegate_work, check_work: have another agent do a part.
 - report_progress, send_message: tell the person, or another agent, without waiting.

@@ -20,8 +20,9 @@ const (
 )
 
 // ChangedSince returns the files at or below some paths in a folder that were written since a time, in their order, by
-// their paths in it; and in words what it cannot know: a file that is deleted, or whose time was set back, is not found,
-// and what leads out of the folder is not followed. It reads no file, at most maxEntriesRead names, and stops with ctx.
+// their paths in it; and in words what it cannot know: a file that is deleted, or whose time was set back, is not
+// found, and what leads out of the folder is not followed. It reads no file, at most maxEntriesRead names, and stops
+// with ctx.
 func ChangedSince(ctx context.Context, folder string, paths []string, since time.Time) (changed []string,
 	unknown string) {
 	root, err := os.OpenRoot(folder)
