@@ -372,6 +372,7 @@ func TestAnotherAnswerKeepsItsPlaceBesideThatToAnAssumption(t *testing.T) {
 	s.Answers("q-1", "SQLite")
 	s.plansNot("launch") // the other blocks
 	s.Answers("q-2", "now")
+	s.Do(MomentKept{Question: "q-2", Moment: "moment-q-2"})
 	s.plans("launch " + Root + " 2")
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102, At: "l2"})
 	if d := s.Delivers(2); len(d.Results) != 1 || d.Results[0].Text != "now" {
