@@ -21,8 +21,8 @@ const AffectsUnsaid = "You did not say what it affects: go through all that you 
 // Assuming is the receipt of a question that does not stop the work.
 func Assuming(q *Question) string {
 	return fmt.Sprintf("Asked as %s. Go on under your assumption: %s\nThe answer comes as a message, when the person "+
-		"gives it; do not wait or ask again. Before it is there your work does not count as done: report as usual when the rest "+
-		"is.", q.ID, text.Line(q.Assumed.Text, text.MaxNamed))
+		"gives it; do not wait or ask again. Before it is there your work does not count as done: report as usual when the "+
+		"rest is.", q.ID, text.Line(q.Assumed.Text, text.MaxNamed))
 }
 
 // AnsweredAtOnce is what a call reads that would have gone on, and whose question was answered before.

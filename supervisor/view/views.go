@@ -176,9 +176,9 @@ type QuestionView struct {
 	Child string `json:"child"`
 	// of one that does not stop the work: what its agent goes on with, the paths that it makes under that, and what has
 	// become of it: open, confirmed, corrected, left (not answered, so it stands) or withdrawn
-	Assumption string            `json:"assumption"`
-	Affects    []string          `json:"affects"`
-	Verdict    questions.Verdict `json:"assumption_state"`
+	Assumption string   `json:"assumption"`
+	Affects    []string `json:"affects"`
+	Verdict    string   `json:"assumption_state"`
 	// of a permission: the --allow that permits it in advance; "": none can
 	AllowRule string          `json:"allow_rule"`
 	Folder    string          `json:"-"`     // where it is made, if not in the agent's own folder; "?": unknown
@@ -218,7 +218,7 @@ func View(q *supervisor.Question) QuestionView {
 	}
 	if v.Affects = []string{}; q.Assumed != nil {
 		v.Assumption, v.Affects = q.Assumed.Text, append(v.Affects, q.Assumed.Affects...)
-		v.Verdict = questions.VerdictOf(q)
+		v.Verdict = string(questions.VerdictOf(q))
 	}
 	if questions.TakesOptionsOnly(q) {
 		v.Validate = "choice"

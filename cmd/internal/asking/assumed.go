@@ -9,7 +9,7 @@ import (
 // assumed says with what an agent goes on that does not wait for the answer, and what has become of that.
 func assumed(q view.QuestionView) string {
 	say := "It works on meanwhile, and assumes: "
-	switch q.Verdict {
+	switch questions.Verdict(q.Verdict) {
 	case questions.Confirmed:
 		say = "It worked on meanwhile, and you confirmed what it assumed: "
 	case questions.Corrected:
