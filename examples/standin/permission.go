@@ -201,8 +201,8 @@ func (c *conversation) prompt(made call, inside bool) doc {
 	return d
 }
 
-// asksTyped is the input of AskUserQuestion as it is handed on where it may ask for text and numbers: each question says
-// what it asks for, and has options.
+// asksTyped is the input of AskUserQuestion as it is handed on where it may ask for text and numbers: each question
+// says what it asks for, and has options.
 func asksTyped(input map[string]any) map[string]any {
 	qs, _ := input["questions"].([]any)
 	input = maps.Clone(input)

@@ -87,7 +87,10 @@ func TestWhatARunHasReportedIsToldInPart(t *testing.T) {
 }
 
 // isNew has the fields of package view that a fleet does not show.
-var isNew = map[string]bool{"/remark": true} // open questions have none
+var isNew = map[string]bool{
+	"/remark":     true,                                                   // open questions have none
+	"/forked/run": true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
+}
 
 // fields returns the leaves of a value as JSON by their paths.
 func fields(t *testing.T, value any) map[string]any {

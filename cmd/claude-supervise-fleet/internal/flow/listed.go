@@ -191,7 +191,11 @@ func (r *run) hasChanged(l Listed) bool {
 // frozen returns what is compared in histories from before changeShown: all that lists showed then, and nothing that
 // they show since.
 func frozen(l Listed) ([]byte, error) {
-	l.Summary = ""
+	l.Summary, l.Questions = "", slices.Clone(l.Questions)
+	for i := range l.Questions {
+		q := &l.Questions[i]
+		q.Assumption, q.Affects, q.Verdict = "", nil, ""
+	}
 	return json.Marshal(l)
 }
 

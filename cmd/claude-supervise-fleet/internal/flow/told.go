@@ -111,9 +111,9 @@ type QuestionInfo struct {
 	AllowRule     string                    `json:"allow_rule"`
 	Tool          string                    `json:"tool"`
 	Input         json.RawMessage           `json:"input"`
-	Assumption    string                    `json:"assumption"`
-	Affects       []string                  `json:"affects"`
-	Verdict       string                    `json:"assumption_state"`
+	Assumption    string                    `json:"assumption,omitempty"`
+	Affects       []string                  `json:"affects,omitempty"`
+	Verdict       string                    `json:"assumption_state,omitempty"`
 }
 
 // An OptionInfo is an option of a question.
