@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/task"
 )
 
@@ -19,7 +20,7 @@ import (
 // forksAt says why a question can never be answered differently, whatever was kept; nil if it can.
 func forksAt(q *Question) error {
 	switch {
-	case !tellsItself(q):
+	case !questions.KindOf(q.Kind).Again:
 		return fmt.Errorf("its answer has let something happen (%s), which no other answer undoes", q.Kind)
 	case q.From != nil || q.Tool != nil && q.Tool.From != nil:
 		return errors.New("a subagent has asked it, whose conversation is not of the agent's own")

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/questions"
 )
 
 // This file has the work kept as it is when an agent asks, so that the question can be answered differently later
@@ -70,9 +69,4 @@ func (e MomentKept) apply(d *transition) error {
 		q.Moment, q.NoMoment = e.Moment, e.Problem
 	}
 	return nil
-}
-
-// tellsItself reports whether the answers to a question are told to its agent, and have nothing done.
-func tellsItself(q *Question) bool {
-	return q.Kind == questions.AskClarification || q.Kind == questions.AskBlocker
 }

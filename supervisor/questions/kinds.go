@@ -39,6 +39,7 @@ type Kind struct {
 	Hands    bool // it hands work to another agent: a person may change the work, or say what is to be done instead
 	Runs     bool // its answer has a command run as the person: only on a terminal, by a word that is typed
 	Aside    bool // its agent does not wait for it
+	Again    bool // it may be answered differently later, in another run: its answers are told, and have nothing done
 
 	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
 
@@ -53,8 +54,8 @@ type Kind struct {
 }
 
 var kinds = map[Name]Kind{
-	AskClarification: {Noted: true, Sharable: true, Writable: true, Posted: true, Tells: true},
-	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true,
+	AskClarification: {Noted: true, Sharable: true, Writable: true, Posted: true, Tells: true, Again: true},
+	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true, Again: true,
 		Words:   "In your own words, or what belongs to the option",
 		heading: "Blocked", headings: map[string]string{
 			"missing_info": "Blocked: it lacks information", "external_dependency": "Blocked: needs something from outside",

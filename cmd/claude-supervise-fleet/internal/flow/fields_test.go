@@ -141,7 +141,8 @@ func TestWhatIsComparedInOldHistoriesIsFrozen(t *testing.T) {
 func TestAChangeOfAnyFieldIsReplayed(t *testing.T) {
 	hidden := map[string]bool{"/commit": true, "/kept": true, "/left": true, "/run/exit_code": true, "/run/ended_at": true,
 		"/run/open_questions": true, "/run/supervisor_pid": true,
-		"/run/summary": true} // lists do not show them of a run that a worker has
+		"/run/summary":          true, // lists do not show them of a run that a worker has
+		"/questions/assumption": true, "/questions/affects": true, "/questions/assumption_state": true}
 	decides := map[string]bool{"/epoch": true, "/run/status": true, "/questions/id": true}
 	seen := full(reflect.TypeFor[Seen]()).Interface().(Seen)
 	seen.Run.Status, seen.Notes, seen.Questions[0].Input, seen.Seq = "running", nil, nil, 0
