@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -336,10 +337,19 @@ func (tr *trial) answersInPlace() bool {
 	tr.spec.Marker.Launch, tr.spec.SessionID, tr.spec.Resume = 6, uuid.NewString(), false
 	tr.start("## PLACE", turn("## PLACE", question, says("I go there.")))
 	call := until[procs.Call](tr, nil)
+	place := func() (string, error) {
+		path, err := cli.Transcript(tr.spec.Env, tr.spec.SessionID)
+		if err != nil {
+			return "", err
+		}
+		return cli.PlaceOf(path, []string{call.ToolUse})
+	}
+	for _, err := place(); err != nil && tr.t.Context().Err() == nil; _, err = place() {
+		time.Sleep(20 * time.Millisecond) // the call is written a while after it is made
+	}
 	tr.process.End(tr.t.Context(), procs.Park)
-	path, err := cli.Transcript(tr.spec.Env, tr.spec.SessionID)
-	tr.must(err)
-	tr.spec.At, err = cli.PlaceOf(path, []string{call.ToolUse})
+	var err error
+	tr.spec.At, err = place()
 	tr.must(err)
 	tr.spec.Marker.Launch, tr.spec.Resume = 7, true
 	tr.messages = make(chan procs.Message, 10_000)

@@ -70,6 +70,7 @@ func newSession(t *testing.T, a agent, scenario string) *session {
 	if s.scenario, err = examples.Load(s.source); err != nil {
 		t.Fatal(err)
 	}
+	outlast(s.scenario)
 	s.serves = serves(s.scenario)
 	if a == realCLI {
 		api := messagesapi.Serve(s.scenario, func(r messagesapi.Request) {
