@@ -12,9 +12,11 @@ func TestWhatWasAnsweredBeforeIsTakenByOneKey(t *testing.T) {
 	t.Run("in a form", func(t *testing.T) {
 		d := enterAble(t, question("q-again", "Red", "Green"), question("q-new", "Red", "Green"))
 		d.sees("= takes Green, as you said on 3 Nov (r-1)")
+		d.sees(formFoot) // keys count from now on
 		d.types("=")
 		d.answered(submitted{ID: "q-again", Answer: "Green"})
 		d.sees("What about q-new?")
+		d.sees(formFoot)
 		d.types("=") // is typed, as any other letter
 		d.types("\r")
 		d.answered(submitted{ID: "q-new", Answer: "="})
