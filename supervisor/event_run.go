@@ -130,13 +130,10 @@ func (e Opened) apply(d *transition) error {
 		d.takenOver(e.Over)
 	}
 	d.nestings(e.Notes, e.Named)
-	if e.Over != nil {
+	if e.Over != nil || e.Policy != conf.Fail {
 		return nil
 	}
 	for _, a := range d.AllAgents() {
-		if e.Policy != conf.Fail {
-			continue
-		}
 		if open := d.Open(a.ID); len(open) > 0 {
 			d.refuse(open[0])
 		}

@@ -132,13 +132,13 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 			later = append(later, s)
 			continue
 		}
-		now = append(now, s)
-		if said := s.Text; s.Group == "" {
-			keys, texts = append(keys, s.Key), append(texts, said)
+		now, keys = append(now, s), append(keys, s.Key)
+		if s.Group == "" {
+			texts = append(texts, s.Text)
 			continue
 		}
 		group := d.Group(s.Group)
-		if keys = append(keys, s.Key); group[0].State != checkpoints.QuestionDelivered {
+		if group[0].State != checkpoints.QuestionDelivered {
 			groups = append(groups, s.Group)
 		}
 		texts = append(texts, d.asideText(group, l))

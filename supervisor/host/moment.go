@@ -36,7 +36,7 @@ func (m *moments) of(dirs checkpoints.Dirs, run string) *git.Store {
 	return m.store
 }
 
-// MomentsOf opens what is kept of the work at the questions of a run. Whoever does not supervise the run only reads it.
+// MomentsOf opens what is kept of the work at the questions of a run. Who does not supervise the run only reads it.
 func MomentsOf(dirs checkpoints.Dirs, run string) *git.Store {
 	return &git.Store{Folder: dirs.RunFile(run, checkpoints.MomentsFolder), Limit: maxMoment}
 }

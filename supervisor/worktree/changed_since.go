@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"time"
 
 	"claude-supervise/supervisor/text"
@@ -29,8 +28,8 @@ func ChangedSince(ctx context.Context, folder string, paths []string, since time
 	if err != nil {
 		return nil, "What was changed could not be looked for: " + text.FirstLine(err.Error())
 	}
-	defer func() { _ = root.Close() }() // only read
-	files, read, failed := root.FS(), 0, []string(nil)
+	defer func() { _ = root.Close() }()                                         // only read
+	files, read, failed, seen := root.FS(), 0, []string(nil), map[string]bool{} // paths may lie below each other
 	since = since.Add(-clockSteps)
 	for _, at := range paths {
 		err := fs.WalkDir(files, path.Clean(at), func(name string, e fs.DirEntry, err error) error {
@@ -49,7 +48,8 @@ func ChangedSince(ctx context.Context, folder string, paths []string, since time
 				return nil
 			}
 			info, err := e.Info()
-			if err == nil && !info.ModTime().Before(since) && !slices.Contains(changed, name) {
+			if err == nil && !info.ModTime().Before(since) && !seen[name] {
+				seen[name] = true
 				changed = append(changed, text.Line(name, text.MaxNamed))
 			}
 			return nil
