@@ -124,7 +124,8 @@ func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
 // they are said again to its next process. One that asks again is given the answers to that instead.
 func (d *transition) retract(agent string, l *Launch) {
 	if asked := d.FindQuestionsOf(agent, func(q *Question) bool {
-		waits := q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !q.Delivering
+		unread := !q.Delivering || q.File != nil && q.File.Drop != "" // its answer may lie where its script has not looked
+		waits := q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && unread
 		return waits && l.StartedAt != nil && !q.AskedAt.Before(*l.StartedAt)
 	}); len(asked) > 0 {
 		return

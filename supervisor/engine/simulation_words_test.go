@@ -78,3 +78,17 @@ func (w *simulation) resets() time.Time {
 	}
 	return w.now().Add(pick(w, -time.Minute, time.Second, time.Hour))
 }
+
+// goesByIt is what a record says of an answer that its agent has no need to read.
+const goesByIt = "goes by it already"
+
+func assumedIsReported(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
+	for id, q := range after.Questions {
+		old := before.Questions[id]
+		new := strings.Contains(q.Remark, goesByIt) && (old == nil || !strings.Contains(old.Remark, goesByIt))
+		if r := after.Agents[q.Agent].Report; new && (q.Assumed == nil || r == nil || r.Status != "success") {
+			return fmt.Sprintf("%s: %q, reported %+v", id, q.Remark, r)
+		}
+	}
+	return ""
+}
