@@ -100,15 +100,20 @@ func polls(t *testing.T) *Story {
 	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	t.Cleanup(s.folds)
 	s.starts(1)
-	s.Do(FileFound{Agent: Root, Launch: 1, Named: Named{
-		Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{}}},
+	s.polls(1, "q-1", "w_q1")
+	return s
+}
+
+func (s *Story) polls(launch int, question, file string) {
+	s.T.Helper()
+	s.Do(FileFound{Agent: Root, Launch: launch, Named: Named{
+		Naming: Naming{IDs: []string{question}, Presets: []conf.Preset{{}}},
 		Signal: signals.Signal{
 			Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: Root,
-			Fields:    []signals.Field{{Name: "question_id", Value: "w_q1"}},
-			Questions: []signals.Question{{ID: "w_q1", Text: "Which database?"}},
+			Fields:    []signals.Field{{Name: "question_id", Value: file}},
+			Questions: []signals.Question{{ID: file, Text: "Which database?"}},
 		},
 	}})
-	return s
 }
 
 // The supervisor died before it could say that the answer lies there. Whatever has taken it was the command itself, and no
@@ -143,5 +148,26 @@ func TestAnAnswerToAScriptThatIsEndedGoesByAPrompt(t *testing.T) {
 			s.Rests(true)
 			s.isTold(2, "User selected: SQLite")
 		})
+	}
+}
+
+// A command that starts over is given the answer of the one before, in its file. If it is lost before it has taken
+// that, the answer is told once, and by what it was asked last: nobody can change the earlier one any more.
+func TestAnAnswerThatLiesInTheFileOfACommandThatStartedOverIsToldOnce(t *testing.T) {
+	s := polls(t)
+	s.isLost()
+	s.Answers("q-1", "SQLite")
+	s.isTold(2, "User selected: SQLite")
+	s.starts(2)
+	s.polls(2, "q-2", "w_q2")
+	s.plans("file q-2")
+	s.Do(Opened{PID: 3, Policy: conf.Ask})
+	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "lost with its supervisor"})
+	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "Postgres"})
+	s.Do(Reclaimed{Question: "q-2", There: true, Launch: 2})
+	s.Rests(true)
+	s.isTold(3, "User selected: SQLite")
+	if prompt := s.State.PromptOf(Root, 3); strings.Contains(prompt, "Postgres") || strings.Count(prompt, "User selected: ") != 1 {
+		t.Errorf("it is told:\n%s", prompt)
 	}
 }
