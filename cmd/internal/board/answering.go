@@ -47,6 +47,7 @@ func (b *Board) formOf(q view.QuestionView) *terminal.Form {
 	f := b.forms[q.ID]
 	if f == nil {
 		f = terminal.NewForm(b.config.Question(q), b.folderOf(q), b.config.Colours, b.config.Drafts)
+		b.edits(f)
 		b.forms[q.ID] = f
 		if b.config.Reminds != nil {
 			b.start(func() any {
@@ -226,8 +227,9 @@ func (b *Board) back(now time.Time) {
 		last := b.trail[len(b.trail)-1]
 		b.trail = b.trail[:len(b.trail)-1]
 		if last.answer != "" {
-			b.open(terminal.NewChange(b.config.Question(last.question), last.answer, b.folderOf(last.question),
-				b.config.Colours), now)
+			f := terminal.NewChange(b.config.Question(last.question), last.answer, b.folderOf(last.question), b.config.Colours)
+			b.edits(f)
+			b.open(f, now)
 			return
 		}
 		b.passed = slices.DeleteFunc(b.passed, func(id string) bool { return id == last.question.ID })

@@ -58,6 +58,7 @@ func Run(ctx context.Context, screen *terminal.FullScreen, c Config) error {
 		})
 	}, screen.Send)
 	b.copy = screen.Copy
+	b.edits = func(f *terminal.Form) { f.Edits(ctx, screen) }
 	beside.Go(func() {
 		for ctx.Err() == nil {
 			msg := safely(func() any {

@@ -22,7 +22,8 @@ type Board struct {
 	start  func(do func() any) // does what takes time, and has its message given to Update; nil is none
 	send   func(msg tea.Msg)
 	copy   func(text string)
-	look   chan struct{} // asks the source to look again
+	edits  func(*terminal.Form) // has its answers written in the person's editor
+	look   chan struct{}        // asks the source to look again
 
 	now    view.Overview
 	broken error // the state cannot be read
@@ -70,7 +71,8 @@ type (
 
 // New returns a Board that has not seen anything yet.
 func New(ctx context.Context, c Config, start func(do func() any), send func(msg tea.Msg)) *Board {
-	return &Board{ctx: ctx, config: c, start: start, send: send, copy: func(string) {}, look: make(chan struct{}, 1),
+	return &Board{ctx: ctx, config: c, start: start, send: send, look: make(chan struct{}, 1),
+		copy: func(string) {}, edits: func(*terminal.Form) {},
 		answering: answering{forms: map[string]*terminal.Form{}, sent: map[string]bool{},
 			unsent: map[terminal.Addressee]string{}},
 		viewing: viewing{stop: func() {}}}

@@ -25,6 +25,7 @@ type form struct {
 	canPutOff bool   // another question can be asked first
 	canSay    bool   // a message can be written while it is open
 	canLeave  bool   // Ctrl-D and Ctrl-C only leave
+	editor    string // the name of the person's; empty: it does not work here
 	before    string // the answer that was given before; Enter keeps it
 	reminder  Reminder
 	styles    *styles
@@ -105,6 +106,7 @@ const (
 	goBack                  // to the question before
 	putOff                  // to the next question first
 	putAside                // to write a message first
+	edit                    // what is written, in the person's editor first
 	leave                   // nothing more is to be asked here
 )
 
@@ -238,6 +240,8 @@ func (f *form) command(msg tea.KeyPressMsg) (act, bool) {
 		f.scroll = max(f.scroll-5, 0)
 	case key == "ctrl+d" && (f.writing == nothing || f.words.Length() == 0):
 		return act{kind: leave}, true
+	case key == editKey:
+		return f.edit(), true
 	case key == "shift+tab" && f.canGoBack && f.writing <= ownAnswer:
 		return act{kind: goBack}, true
 	case !empty:
@@ -373,6 +377,29 @@ func (f *form) tab() {
 		f.decide(f.q.Options[at].Label)
 	case f.ownAllowed():
 		f.writeOwn()
+	}
+}
+
+// edit opens the field, as Tab does, and asks for the editor.
+func (f *form) edit() act {
+	if f.writing == nothing {
+		f.tab()
+	}
+	if f.writing == nothing {
+		return act{}
+	}
+	return act{kind: edit}
+}
+
+// edited takes what the person has written in the editor, or why there is nothing.
+func (f *form) edited(text string, err error) {
+	switch {
+	case err != nil:
+		f.say("Not edited: " + strings.TrimSuffix(CleanLine(err.Error(), 0), ".") + ".")
+	case text != f.written():
+		f.words.Reset()
+		f.pastes = nil
+		f.paste(text)
 	}
 }
 

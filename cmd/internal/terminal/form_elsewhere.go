@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"context"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,9 @@ type Form struct {
 	cut   int      // after so many
 
 	drafts Drafts
-	before []savedDraft // what had been typed when it was made
-	saved  []savedDraft // as they are on disk
+	edit   func(draft string) (string, error) // see Edits
+	before []savedDraft                       // what had been typed when it was made
+	saved  []savedDraft                       // as they are on disk
 }
 
 // FormAct is what a key in a Form has led to.
@@ -48,6 +51,13 @@ func NewForm(q Question, dir string, colours bool, drafts Drafts) *Form {
 // NewChange returns the form by which an answer that was given is changed.
 func NewChange(q Question, given, dir string, colours bool) *Form {
 	return &Form{form: newForm(q, false, given, newStyles(colours)), dir: dir}
+}
+
+// Edits has answers written in the editor that s lends its terminal to, where the person has set one.
+func (f *Form) Edits(ctx context.Context, s *FullScreen) {
+	e := newEditor(os.Getenv, f.drafts, s.lend)
+	f.form.editor = e.named(f.form.q)
+	f.edit = func(draft string) (string, error) { return e.write(ctx, f.form.q, draft) }
 }
 
 // Question is what the form asks.
@@ -157,6 +167,11 @@ func (f *Form) update(msg tea.Msg, now time.Time) (Reply, FormAct) {
 		return Reply{Text: what.text, Decline: true}, FormReplies
 	case putOff:
 		return Reply{}, FormNext
+	case edit:
+		if f.edit != nil {
+			f.form.edited(f.edit(f.form.written()))
+		}
+		return Reply{}, FormStays
 	case leave:
 		return Reply{}, FormLeaves
 	default:

@@ -401,6 +401,9 @@ func (f *form) helpText(width int) string {
 	}
 	if f.choices == nil || f.ownAllowed() || f.q.Decides() {
 		say("Alt-Enter", `a new line, as does Ctrl-J, and a \ before Enter`)
+		if f.editor != "" {
+			say("Ctrl-G", "writes it in your editor, "+f.editor)
+		}
 	}
 	if f.most > 0 {
 		say("PgUp, PgDn", "scroll what is asked")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +38,8 @@ type Tick struct{}
 // is no tea.Program, rawTerminal says.
 type FullScreen struct {
 	in, out *os.File
+
+	raw *rawTerminal // of the Run that is under way
 
 	mu      sync.Mutex
 	pending []tea.Msg
@@ -79,6 +82,9 @@ func (f *FullScreen) Copy(text string) {
 	_, _ = io.WriteString(f.out, ansi.SetSystemClipboard(text)) // fails where the terminal is gone
 }
 
+// lend gives the terminal to another program until that ends. Only a Picture may call it, in Update.
+func (f *FullScreen) lend(ctx context.Context, cmd *exec.Cmd) error { return f.raw.lend(ctx, cmd) }
+
 const (
 	enterScreen = ansi.SetModeAltScreenSaveCursor + ansi.EraseEntireScreen + ansi.HideCursor +
 		ansi.SetModeBracketedPaste + ansi.SetModeMouseNormal + ansi.SetModeMouseExtSgr
@@ -99,6 +105,7 @@ func (f *FullScreen) Run(ctx context.Context, picture Picture) error {
 	canvas := &canvas{out: f.out}
 	raw := &rawTerminal{lines: l, mode: keyMode{fd: l.fd, stops: true}, clear: func(context.Context) { canvas.leave() }}
 	raw.keys.mouse = true
+	f.raw = raw
 	defer func() {
 		canvas.leave()
 		if l.foreground() {

@@ -56,6 +56,7 @@ type Printer struct {
 	panel    []string // the rows of a prompt that is drawn in place; nil: none is open
 	below    bool     // the panel is no prompt: progress is shown above it
 	anew     bool     // others have written over the panel
+	lent     bool     // another program has the terminal
 	finished []chan struct{}
 	names    names
 	status   Status
@@ -261,7 +262,7 @@ func escapeHidden(line string) string {
 func (p *Printer) result(text string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.results > maxResults && p.failed == nil && !p.closing {
+	for p.results > maxResults && p.failed == nil && !p.closing && !p.lent {
 		p.room.Wait()
 	}
 	if p.failed != nil {
@@ -303,6 +304,34 @@ func (p *Printer) drawBelow(rows []string, anew bool) {
 	defer p.mu.Unlock()
 	p.panel, p.below, p.anew = rows, true, p.anew || anew
 	p.notify()
+}
+
+// lend keeps everything from the terminal while another program has it, until it is called with false. What is for a
+// pipe or a file is written all the same.
+func (p *Printer) lend(lent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lent = lent
+	p.room.Broadcast()
+	p.notify()
+}
+
+// due takes what can be written now of the queue. Called with mu held.
+func (p *Printer) due() (queue []piece) {
+	if !p.lent || p.closing {
+		queue, p.queue, p.waiting = p.queue, nil, 0
+		return queue
+	}
+	var stays []piece
+	for _, piece := range p.queue {
+		if piece.kind == result && p.out.terminal == nil {
+			queue = append(queue, piece)
+		} else {
+			stays = append(stays, piece)
+		}
+	}
+	p.queue = stays
+	return queue
 }
 
 // finishLine waits until the terminal has taken everything so far, or ctx ends.
@@ -389,9 +418,14 @@ func (p *Printer) write() {
 	defer ticker.Stop()
 	for ticking := false; ; {
 		p.mu.Lock()
-		queue, status, closing, rows, anew, settled := p.queue, p.standing(), p.closing, p.panel, p.anew, p.finished
-		visible := p.able && p.prompt == "" && !p.posed && rows == nil && status != Status{} && !closing
-		p.queue, p.waiting, p.anew, p.finished = nil, 0, false, nil
+		queue, status, closing, rows, anew, settled := p.due(), p.standing(), p.closing, p.panel, p.anew, p.finished
+		visible := p.able && p.prompt == "" && !p.posed && rows == nil && status != Status{} && !closing && !p.lent
+		if p.lent && !closing {
+			rows = nil
+		} else {
+			p.anew = false
+		}
+		p.finished = nil
 		p.mu.Unlock()
 
 		line.erase(p, len(queue) > 0 || !visible)

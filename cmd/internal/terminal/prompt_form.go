@@ -39,6 +39,7 @@ func (a *promptState) draw(anew bool) {
 	a.form.reading = a.waits()
 	a.form.canGoBack, a.form.canPutOff = a.canGoBack(), a.canPutOff()
 	a.form.canSay, a.form.canLeave = a.say != nil, a.left != nil
+	a.form.editor = a.editor.named(*a.current)
 	columns, rows := a.out.size()
 	a.out.draw(a.form.view(columns, max(rows-1, 1), more, time.Now()), anew)
 }
@@ -87,6 +88,8 @@ func (a *promptState) act(ctx context.Context, what act) {
 		a.keep()
 		a.aside = true
 		a.close("")
+	case edit:
+		a.form.edited(a.editor.write(ctx, *a.current, a.form.written()))
 	case leave:
 		a.end()
 	}

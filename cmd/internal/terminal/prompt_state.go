@@ -32,6 +32,7 @@ type promptState struct {
 	dir    string
 	rest   func() // gives the terminal back as it was, so that lines can be typed
 	drafts Drafts
+	editor editor
 
 	halfLine func() string // takes what was typed of a line, and not sent, from the terminal
 
@@ -321,7 +322,9 @@ func (a *promptState) command(ctx context.Context, text string) {
 		}
 		a.ask(q, 0)
 	case "?":
-		a.again(help(q, a.canGoBack(), a.canPutOff(), a.out.Columns()))
+		a.again(help(q, a.canGoBack(), a.canPutOff(), a.editor.named(q), a.out.Columns()))
+	case toEditor:
+		a.edit(ctx)
 	case toSendDraft:
 		if len(a.saved) == 0 {
 			a.again("Nothing that was typed before is kept.\n")
@@ -362,6 +365,23 @@ func (a *promptState) command(ctx context.Context, text string) {
 		}
 		a.choose(ctx, text)
 	}
+}
+
+// edit has the person write on in their editor at what they typed before, in lines. What comes of it is kept as that.
+func (a *promptState) edit(ctx context.Context) {
+	text, err := a.editor.write(ctx, *a.current, whole(a.saved))
+	if err != nil {
+		a.again(a.wrap("Not edited: " + strings.TrimSuffix(CleanLine(err.Error(), 0), ".") + "."))
+		return
+	}
+	if a.saved = asDraft(text); a.earlier == 0 {
+		a.drafts.keep(*a.current, a.saved)
+	}
+	if text == "" {
+		a.again("")
+		return
+	}
+	a.again(a.wrap("You wrote: " + CleanLine(text, 200) + " (" + toSendDraft + " sends it, " + toEditor + " goes on)"))
 }
 
 // place is where paths in the answer to the current question begin.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ type Prompter struct {
 	submit Submit
 	dir    string
 	now    func() time.Time
+	getenv func(string) string
 	drafts Drafts
 	marks  bool
 	silent bool
@@ -60,7 +62,7 @@ type Prompter struct {
 // NewPrompter returns a Prompter that reads in and shows by p. in stays open, and is the caller's; it must not be read
 // by others while Run runs. Paths in answers are looked up relative to the working directory; see In.
 func NewPrompter(in *os.File, p *Printer, submit Submit) *Prompter {
-	return &Prompter{in: in, out: p, submit: submit, now: time.Now, gone: map[string]string{},
+	return &Prompter{in: in, out: p, submit: submit, now: time.Now, getenv: os.Getenv, gone: map[string]string{},
 		reminders: map[string]Reminder{}}
 }
 
@@ -135,6 +137,12 @@ func (p *Prompter) Run(ctx context.Context) (err error) {
 	raw := newRawTerminal(l, p.out)
 	raw.mode.stops = a.styles != nil
 	a.rest, a.halfLine = raw.leave, raw.halfLine
+	a.editor = newEditor(p.getenv, p.drafts, func(ctx context.Context, cmd *exec.Cmd) error {
+		p.out.lend(true)
+		defer p.out.lend(false)
+		p.out.finishLine(ctx)
+		return raw.lend(ctx, cmd)
+	})
 	defer onSignal(func(os.Signal) { raw.interrupted.Store(true); l.wake() }, os.Interrupt)()
 	defer func() {
 		raw.leave()

@@ -209,13 +209,19 @@ func (s *rawTerminal) suspend(sig unix.Signal) bool {
 	defer cancel()
 	s.clear(ctx)
 	s.leave()
+	s.stopped.Store(true)
+	return stopGroup(sig)
+}
+
+// stopGroup sends a signal that stops to all of this process group, and reports whether the program was stopped, and
+// goes on now.
+func stopGroup(sig unix.Signal) bool {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
 	defer signal.Stop(continued)
 	if err := unix.Kill(0, sig); err != nil {
 		return false
 	}
-	s.stopped.Store(true)
 	for range 2 { // going on, the time may be over before the signal arrives; then it comes at once
 		select {
 		case <-continued:

@@ -170,7 +170,7 @@ func advance(q Question) string {
 }
 
 // help is what ? shows.
-func help(q Question, canGoBack, canPutOff bool, width int) string {
+func help(q Question, canGoBack, canPutOff bool, editor string, width int) string {
 	var b strings.Builder
 	say := func(keys, text string) {
 		b.WriteString(hang(fmt.Sprintf("  %-11s", keys), text, width) + "\n")
@@ -183,6 +183,9 @@ func help(q Question, canGoBack, canPutOff bool, width int) string {
 	}
 	say(`… \`, "a line that ends in a backslash continues in the next")
 	say(`""" … """`, "your own words as written, over as many lines as you like")
+	if editor != "" {
+		say(toEditor, "write it in your editor, "+editor)
+	}
 	if canGoBack {
 		say("<", "back to the question before, to change its answer")
 	}
