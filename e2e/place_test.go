@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -118,11 +119,17 @@ func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 	var requests [2]bodies
 	worlds := [2]*world{newWorld(t), newWorld(t)}
 	for i, hold := range []string{"forever", "0"} {
+		worlds[i].Env = append(worlds[i].Env, "ENABLE_PROMPT_CACHING_1H=1")
 		if n := requests[i].plays(worlds[i], hold); n != 5 {
 			t.Errorf("%d requests with hold %s", n, hold)
 		}
 	}
 	for n := range 5 {
+		for _, of := range []*bodies{&requests[0], &requests[1]} {
+			if kept := bytes.Count(of.all[n], []byte(`"ttl":"1h"`)); kept != 3 && release.Measured {
+				t.Errorf("in request %d %d parts are cached for an hour", n, kept)
+			}
+		}
 		held, inPlace := requests[0].plain(t, worlds[0], n), requests[1].plain(t, worlds[1], n)
 		t.Logf("request %d: %d bytes held, %d in place, of which the first %d are the same", n, len(held), len(inPlace),
 			samePrefix(held, inPlace))

@@ -40,14 +40,28 @@ func (d *transition) resultsOf(a *Agent, l *Launch) (results []checkpoints.CallR
 	return results
 }
 
-// answersInPlace reports whether a launch can be told of results: the process before it said which release it was.
+// answersInPlace reports whether a launch can be told of results.
 func (s State) answersInPlace(agent string, l *Launch) bool {
-	for _, before := range slices.Backward(s.Launches[agent]) {
-		if before.Version != "" {
-			return l.Resume && l.Phase == checkpoints.LaunchIntended && claude.ReleaseOf(before.Version).AnswersInPlace
+	return l.Resume && l.Phase == checkpoints.LaunchIntended && s.hasPlaces(agent)
+}
+
+// hasPlaces reports whether a process of an agent has said that it is of a release that answers in place.
+func (s State) hasPlaces(agent string) bool {
+	for _, l := range slices.Backward(s.Launches[agent]) {
+		if l.Version != "" {
+			return claude.ReleaseOf(l.Version).AnswersInPlace
 		}
 	}
 	return false
+}
+
+// parksFree reports whether the answers to questions of one agent are told in place where it is parked, and nothing
+// runs in the background that would be ended: all that a park costs is another start.
+func (s State) parksFree(open []*Question) bool {
+	agent := open[0].Agent
+	l := s.Live(agent)
+	return l != nil && len(l.Background) == 0 && s.hasPlaces(agent) &&
+		!slices.ContainsFunc(open, func(q *Question) bool { return !inCall(q) })
 }
 
 // inCall reports whether a question came by a call of the main conversation whose result is its answer. A permission is

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -180,5 +181,40 @@ func TestResultsAreGivenAgainWhileNothingFollowsThem(t *testing.T) {
 		if len(told) != 1 || (told[0].UUID == first.UUID) == replied || (len(told[0].Results) > 0) == replied {
 			t.Errorf("with a reply (%v) it is told %+v", replied, told)
 		}
+	}
+}
+
+// Where an answer costs no words after a park, a process is not held longer than its next start uses.
+func TestAProcessIsHeldForLessWhereAParkCostsOnlyItsStart(t *testing.T) {
+	shell := []checkpoints.Task{{Name: "shell: npm start"}}
+	for name, c := range map[string]struct {
+		version, tool string
+		hold, want    time.Duration
+		background    []checkpoints.Task
+	}{
+		"told in place":       {"2.1.332", ask.AskUserQuestion, 5 * time.Minute, 2 * time.Minute, nil},
+		"by a tool of ours":   {"2.1.332", "ask_user", 5 * time.Minute, 2 * time.Minute, nil},
+		"of a longer hold":    {"2.1.332", ask.AskUserQuestion, time.Hour, 24 * time.Minute, nil},
+		"restated":            {"2.1.260", ask.AskUserQuestion, 5 * time.Minute, 5 * time.Minute, nil},
+		"beside a server":     {"2.1.332", ask.AskUserQuestion, 5 * time.Minute, 5 * time.Minute, shell},
+		"a call is permitted": {"2.1.332", "Bash", 5 * time.Minute, 5 * time.Minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Begin(t, func(cfg *conf.Config) { cfg.Hold = c.hold })
+			s.Do(TurnBegun{Agent: Root, Launch: 1, Version: c.version})
+			if c.background != nil {
+				s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Background: c.background})
+			}
+			asked := Asked{Agent: Root, Launch: 1, Kind: questions.AskClarification, Naming: Naming{IDs: []string{"q-1"}},
+				Call: checkpoints.ToolCall{Launch: 1, Request: "r1", ToolUse: "toolu_1", Name: c.tool, Line: "line-1",
+					Served: c.tool == "ask_user", Input: json.RawMessage(`{"questions":[{"question":"Which?","options":` +
+						`[{"label":"White"},{"label":"Black"}]}]}`)}}
+			asked.Questions, _ = ask.UserQuestions(asked.Call.Input)
+			s.Do(asked)
+			s.is(checkpoints.Waiting)
+			if hold, ends := s.State.Patience(Root); hold != c.want || !ends {
+				t.Errorf("it is held for %v", hold)
+			}
+		})
 	}
 }
