@@ -22,6 +22,8 @@ type Lines struct {
 	in    *bufio.Reader
 	limit int
 	long  []byte // collects a line that does not fit in the reader's buffer
+	read  int64
+	end   int64
 }
 
 // NewLines splits r; a line is at most limit bytes long.
@@ -40,8 +42,9 @@ func (l *Lines) Next() (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := l.in.ReadSlice('\n')
+		l.read += int64(len(part))
 		if n := len(part); n > 0 && part[n-1] == '\n' {
-			part = part[:n-1]
+			part, l.end = part[:n-1], l.read
 		}
 		switch {
 		case !whole:
@@ -64,6 +67,9 @@ func (l *Lines) Next() (line []byte, whole bool, err error) {
 		}
 	}
 }
+
+// End returns where in the stream, in bytes, the last line that Next has returned with its newline ends, behind that.
+func (l *Lines) End() int64 { return l.end }
 
 // A Tail is a writer that keeps the last bytes written to it.
 type Tail struct {

@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// split returns all lines of a stream, a line that was cut in angle brackets.
-func split(r io.Reader, limit int) (all []string, err error) {
+// split returns all lines of a stream, a line that was cut in angle brackets, and where the last with a newline ends.
+func split(r io.Reader, limit int) (all []string, end int64, err error) {
 	in := NewLines(r, limit)
 	for {
 		line, whole, err := in.Next()
 		switch {
 		case err != nil:
-			return all, err
+			return all, in.End(), err
 		case whole:
 			all = append(all, string(line))
 		default:
@@ -48,9 +48,9 @@ func TestLinesAreSplitAndBounded(t *testing.T) {
 				"whole": strings.NewReader(c.in), "in halves": iotest.HalfReader(strings.NewReader(c.in)),
 				"with the error": iotest.DataErrReader(strings.NewReader(c.in)),
 			} {
-				got, err := split(r, c.limit)
-				if !slices.Equal(got, c.want) || !errors.Is(err, io.EOF) {
-					t.Errorf("%s: %d lines, %v", name, len(got), err)
+				got, end, err := split(r, c.limit)
+				if whole := int64(strings.LastIndex(c.in, "\n") + 1); !slices.Equal(got, c.want) || end != whole || !errors.Is(err, io.EOF) {
+					t.Errorf("%s: %d lines, to %d of %d, %v", name, len(got), end, whole, err)
 				}
 			}
 		})

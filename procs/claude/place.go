@@ -1,16 +1,11 @@
 package claude
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
@@ -130,32 +125,22 @@ func (p *prefix) read(l *line) {
 // PrefixOf returns the size of the beginning of a transcript, in bytes, that ends where calls of one message wait for
 // their results, whatever has become of them since. The error says why it has none.
 func PrefixOf(transcript string, calls []string) (size int64, err error) {
-	f, err := os.OpenFile(transcript, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return 0, fmt.Errorf("read transcript: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
 	p := prefix{calls: calls}
-	for lines := bufio.NewReader(f); ; {
-		data, err := lines.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return 0, fmt.Errorf("read transcript: %w", err)
-		}
+	if err := scanWhole(transcript, func(data []byte, end int64) bool {
 		var l line
-		whole := err == nil
-		if whole && stream.Decode(data, &l) {
-			if p.ends(&l) {
-				whole = false
-			} else {
-				p.read(&l)
-			}
+		known := stream.Decode(data, &l)
+		if end == size || known && p.ends(&l) { // the last line has no newline, or it is behind the calls
+			return true
 		}
-		if !whole {
-			_, err := p.place(calls)
-			return size, err
+		if size = end; known {
+			p.read(&l)
 		}
-		size += int64(len(data))
+		return false
+	}); err != nil {
+		return 0, err
 	}
+	_, err = p.place(calls)
+	return size, err
 }
 
 func (m *asking) place(calls []string) (at string, err error) {

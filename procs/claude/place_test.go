@@ -107,7 +107,8 @@ func TestTheBeginningOfAConversationEndsAtItsOpenCall(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "t.jsonl")
 		text := func(lines []string) string { return strings.Join(append(lines, ""), "\n") }
-		noError(t, os.WriteFile(path, []byte(text(append(slices.Clone(c.keeps), c.goesOn...))), 0o600))
+		all := text(append(slices.Clone(c.keeps), c.goesOn...)) + later // whose newline is not written yet
+		noError(t, os.WriteFile(path, []byte(all), 0o600))
 		size, err := PrefixOf(path, []string{"ask"})
 		if size != int64(len(text(c.keeps))) || !errors.Is(err, c.err) {
 			t.Errorf("%s: %d bytes (%v), not %d (%v)", name, size, err, len(text(c.keeps)), c.err)

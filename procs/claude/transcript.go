@@ -177,6 +177,11 @@ func scanTranscript(path, mention string, visit func(*line) bool) error {
 // scanLines hands each line to visit, until that returns true. A line longer than one of the protocol may be is passed
 // over.
 func scanLines(path string, visit func([]byte) bool) error {
+	return scanWhole(path, func(data []byte, _ int64) bool { return visit(data) })
+}
+
+// scanWhole is scanLines, and says to where the file has whole lines by then, in bytes.
+func scanWhole(path string, visit func(data []byte, end int64) bool) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a fifo in its place must not hold us
 	if err != nil {
 		return fmt.Errorf("read transcript: %w", err)
@@ -190,7 +195,7 @@ func scanLines(path string, visit func([]byte) bool) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("read transcript: %w", err)
-		case whole && visit(data):
+		case whole && visit(data, in.End()):
 			return nil
 		}
 	}
