@@ -132,9 +132,30 @@ func (d Dirs) placeWaker(run string) (string, error) {
 	return path, err
 }
 
-// Passing is the path of a file that may vanish at any time, as it can be made anew. It makes the folder of it.
-func (d Dirs) Passing(name string) (string, error) {
-	return filepath.Join(d.Runtime, name), d.makeRuntime()
+// Answered is the path of the index of what was answered, a database that repeats what ours has, and may vanish at any
+// time. It makes the folder of it.
+func (d Dirs) Answered() (string, error) {
+	return filepath.Join(d.Runtime, "answered.db"), d.makeRuntime()
+}
+
+// ForgetAnswered removes that index, which has the words of what was deleted as well.
+func (d Dirs) ForgetAnswered() error {
+	path, err := d.Answered()
+	if err != nil {
+		return err
+	}
+	return RemoveDatabase(path)
+}
+
+// RemoveDatabase removes a database, with what SQLite keeps beside it. One that is not there is no error.
+func RemoveDatabase(path string) error {
+	var errs []error
+	for _, part := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + part); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // makeRuntime creates the folder of the wake-up sockets, and refuses one that another user could have planted in /tmp.

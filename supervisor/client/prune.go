@@ -88,7 +88,7 @@ func (c Client) forget(ctx context.Context, run string, dry bool) error {
 	}
 	supervisor.At(c.At, supervisor.AfterNote+supervisor.EntryPrune)
 	filedrop.TakeDown(run)
-	return c.removeFolder(run)
+	return errors.Join(c.removeFolder(run), c.Dirs.ForgetAnswered())
 }
 
 func (c Client) removeFolder(run string) error {

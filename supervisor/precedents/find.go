@@ -60,7 +60,7 @@ func Find(ctx context.Context, store *checkpoints.Store, path string, q *checkpo
 	}
 	ids, err := candidates(ctx, store, path, q)
 	if err != nil { // whatever is wrong with it, it can be made anew
-		if err := discard(path); err != nil {
+		if err := checkpoints.RemoveDatabase(path); err != nil {
 			return nil, err
 		}
 		ids, err = candidates(ctx, store, path, q)

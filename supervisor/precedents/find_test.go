@@ -144,14 +144,14 @@ func TestAnIndexThatIsOfNoUseIsMadeAnew(t *testing.T) {
 	p.answered(&p.saver.Run, []*checkpoints.Question{p.answers("q-1", auth, "JWT")}, nil)
 	p.mustFind(auth, "/here", "JWT")
 	for how, spoil := range map[string]func() error{
-		"gone": func() error { return discard(p.index) },
+		"gone": func() error { return checkpoints.RemoveDatabase(p.index) },
 		"damaged": func() error {
 			return os.WriteFile(p.index, []byte("no database at all, but long enough to be one"), 0o600)
 		},
 		"emptied":  func() error { return os.Truncate(p.index, 0) },
 		"a folder": func() error { return os.Mkdir(p.index, 0o700) },
 	} {
-		if err := discard(p.index); err != nil {
+		if err := checkpoints.RemoveDatabase(p.index); err != nil {
 			t.Fatal(err)
 		}
 		if err := spoil(); err != nil && how != "emptied" {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	_ "modernc.org/sqlite" // the driver
@@ -158,15 +156,4 @@ func (x index) column(ctx context.Context, query string, args ...any) (found []s
 		found = append(found, text)
 	}
 	return found, rows.Err()
-}
-
-// discard removes an index, with what SQLite keeps beside it.
-func discard(path string) error {
-	var errs []error
-	for _, part := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + part); !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -96,7 +96,7 @@ func (m Machine) Precedents(ctx context.Context, question string) ([]precedents.
 		if err != nil {
 			return nil, err
 		}
-		index, err := dirs.Passing("answered.db")
+		index, err := dirs.Answered()
 		if err != nil {
 			return nil, err
 		}
