@@ -73,7 +73,8 @@ var rooms = []room{
 		"what was answered before is looked up beside the records, and changes none", ""},
 	{"supervisor/service", core + " supervisor/precedents supervisor/client supervisor/questions " +
 		"supervisor/view supervisor/text " +
-		"supervisor/filedrop checkpoints", "what every front end does; none of them knows the store, service its folders", ""},
+		"supervisor/filedrop supervisor/git supervisor/prompts supervisor/worktree checkpoints",
+		"what every front end does; none of them knows the store, service its folders, and the work of forks", ""},
 	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions",
 		"files lead into the inbox, as any client does; which inbox, host says", ""},
 	{"supervisor/nested", leaves + " supervisor/client supervisor/view", "a client of the root run", ""},

@@ -20,6 +20,9 @@ const takesForEver = "CLAUDE_SUPERVISE_TEST_TAKES"
 // TestMain takes moments of a folder in the place of tests, for a test that kills it: each that it names is kept. In
 // each the files hold their number.
 func TestMain(m *testing.M) {
+	if how := os.Getenv(carriesUntil); how != "" {
+		carriesAndDies(how)
+	}
 	folder, store, is := strings.Cut(os.Getenv(takesForEver), "\n")
 	if !is {
 		os.Exit(m.Run())

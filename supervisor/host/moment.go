@@ -11,12 +11,11 @@ import (
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/worktree"
 )
 
-// How much is kept of the work at questions: of one what has changed since the one before, in bytes; and of how many.
-// The oldest are forgotten, some at a time.
+// Of how many questions the work is kept. The oldest are forgotten, some at a time.
 const (
-	maxMoment  = 256 << 20
 	maxMoments = 256
 	fewer      = 32
 )
@@ -31,14 +30,9 @@ func (m *moments) of(dirs checkpoints.Dirs, run string) *git.Store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.store == nil {
-		m.store = MomentsOf(dirs, run)
+		m.store = worktree.MomentsOf(dirs, run)
 	}
 	return m.store
-}
-
-// MomentsOf opens what is kept of the work at the questions of a run. Who does not supervise the run only reads it.
-func MomentsOf(dirs checkpoints.Dirs, run string) *git.Store {
-	return &git.Store{Folder: dirs.RunFile(run, checkpoints.MomentsFolder), Limit: maxMoment}
 }
 
 // keepMoment keeps the work as it is where an agent asks. A folder without git is not kept: all of it would be read.

@@ -32,7 +32,7 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect)
 		p = worktree.Spec{Agent: a.ID, Want: *a.Worktree, Above: s.WorktreeAround(a, from),
 			Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName}}
 		if of := a.Worktree.Moment; of != nil {
-			p.Moments = MomentsOf(m.Dirs, of.Run)
+			p.Moments = worktree.MomentsOf(m.Dirs, of.Run)
 		}
 	}
 	folder := from

@@ -85,11 +85,26 @@ type (
 	Reminder interface {
 		Precedents(ctx context.Context, question string) ([]precedents.Precedent, error)
 	}
+	// A Forker answers questions differently that were answered before, each in a new run, and compares and keeps what
+	// came of that. Unless sure, Again and Keep change nothing: they say what they would do, for people.
+	Forker interface {
+		Again(ctx context.Context, question string, a Answer, sure bool) (Begun, error)
+		Compare(ctx context.Context, run, other string) ([2]Compared, error)
+		Keep(ctx context.Context, run string, sure bool) (becomes string, err error)
+	}
 	// A Reporter says what has happened in runs.
 	Reporter interface {
 		Report(ctx context.Context, id string) (view.RunReport, error)
 	}
 )
+
+// A Begun is a run that goes on from a question with another answer, or is to.
+type Begun struct {
+	Run, Output string // and the file that its supervisor writes to; "" if it was not started
+	From        string // the run that asked
+	Question    string
+	Caution     string // what it has and what not, for people
+}
 
 // A Start is what a run is to be started with: either a prompt or a task file.
 type Start struct {
