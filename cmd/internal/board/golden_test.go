@@ -45,6 +45,9 @@ func TestGoldenScreens(t *testing.T) {
 		{"form-delegation", asks1(delegation()), []string{"a"}},
 		{"form-delegation-help", asks1(delegation()), []string{"a", "?"}},
 		{"form-budget", asks1(budget()), []string{"a", "1", "enter"}},
+		{"form-assumed", asks1(assumed()), []string{"a"}},
+		{"form-number", asks1(number()), []string{"a"}},
+		{"form-number-wrong", asks1(number()), []string{"a", "1", "2", "enter"}},
 	} {
 		t.Run(state.name, func(t *testing.T) {
 			t.Parallel()
@@ -188,4 +191,17 @@ func budget() view.QuestionView {
 		"raise", "add the new bound, as in raise 5 (dollars); with + what is put on top",
 		"finish", "what has begun is told to save its state and report, with 3 more requests each",
 		"stop", "stop the work under this budget")
+}
+
+func number() view.QuestionView {
+	q := like("clarification", "Nodes", "How many nodes should it start?", "Each costs $0.20 an hour.")
+	q.Validate = `schema:{"type":"integer","minimum":1,"maximum":9,"unit":"nodes"}`
+	return q
+}
+
+func assumed() view.QuestionView {
+	q := options()
+	q.Assumption, q.Affects = "JWT", []string{"auth/"}
+	q.Context += "\nIt works on meanwhile, and assumes: JWT\nIts work under this is in auth/."
+	return q
 }
