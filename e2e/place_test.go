@@ -124,6 +124,9 @@ func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 			t.Errorf("%d requests with hold %s", n, hold)
 		}
 	}
+	if first := requests[0].all[0]; release.Measured && !bytes.Contains(first, []byte("Preview feature:")) {
+		t.Error("it is not told when to show previews")
+	}
 	for n := range 5 {
 		for _, of := range []*bodies{&requests[0], &requests[1]} {
 			if kept := bytes.Count(of.all[n], []byte(`"ttl":"1h"`)); kept != 3 && release.Measured {

@@ -99,13 +99,16 @@ func (r Release) environ() (env []string) {
 		env = append(env, "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1")
 	}
 	if r.AsksTyped {
-		env = append(env, asksTyped)
+		env = append(env, asksTyped, showsPreviews)
 	}
 	return env
 }
 
-// asksTyped has the CLI's AskUserQuestion take questions that ask for text or for a number.
-const asksTyped = "CLAUDE_CODE_QUESTION_EXTENDED=1"
+// What the CLI's AskUserQuestion does only where the environment says so.
+const (
+	asksTyped     = "CLAUDE_CODE_QUESTION_EXTENDED=1"              // it takes questions that ask for text or for a number
+	showsPreviews = "CLAUDE_CODE_QUESTION_PREVIEW_FORMAT=markdown" // its text says when to show previews, in 700 bytes
+)
 
 // NewestMeasured returns the version of the newest release that was measured.
 func NewestMeasured() string { return measured[len(measured)-1].Version }
