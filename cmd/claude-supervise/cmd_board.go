@@ -29,7 +29,10 @@ Keys: answer (a, Enter; < goes back and changes an answer until the agent has
 it), write to an agent (w), show what was changed (d), stop (s), resume (r),
 retry what failed (R), start a run (n), delete the records of a run (p), open
 its folder (o), copy an id (c), find words, in past runs and answered questions,
-too (/; Esc shows all again), quit (q). ? shows all keys. A mouse works, too.
+too (/; Esc shows all again), quit (q). A question that was answered is answered
+differently in a new run (A); that is compared with the first (=), and kept (K).
+? shows all keys. A mouse works, too.
+
 Unsent text stays in its question, also when the board ends, which says it.
 Answers go to the same inbox as everywhere else, and the first one counts. No
 run depends on the board: when it ends, runs continue.

@@ -20,6 +20,7 @@ func Card(q view.QuestionView) web.Card {
 		Secret: t.Secret, Assumes: q.Assumption != "",
 		By: t.Seen(q.AnsweredBy), Skipped: q.Skipped, Declined: q.Declined,
 		Changeable: q.State == "answered" && q.Run != "" && !kind.Runs,
+		Again:      q.State != "open" && q.Answer != nil && q.Run != "" && kind.Again,
 	}
 	switch {
 	case len(q.Options) == 0:

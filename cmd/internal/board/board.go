@@ -30,6 +30,8 @@ type Config struct {
 	Changes bool
 	// Question is a question as it is asked on a terminal, with the folder of its run.
 	Question func(view.QuestionView) terminal.Question
+	// Compared is what came of two answers to a question.
+	Compared func(width int, both [2]service.Compared) string
 	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.
 	About   func(width int, d view.Details) string
 	Asked   func(width int, q view.QuestionView) string // a question that is open no more, in such lines

@@ -13,11 +13,14 @@ import (
 // diffing is what the run or the agent under the cursor has changed: on the whole screen, until the person leaves it.
 type diffing struct {
 	diff     string
-	diffRead bool // else it is on its way
+	diffRead bool   // else it is on its way
+	against  string // the run that it is compared with, in place of its diff; "": with none
+	both     [2]service.Compared
 }
 
 type diffed struct {
 	of, text string
+	both     [2]service.Compared
 	err      error
 }
 
@@ -27,7 +30,7 @@ func (b *Board) showDiff(e entry) {
 		b.note = "The script that asks belongs to no run."
 		return
 	}
-	b.pane, b.whole, b.subject = diffPane, true, ""
+	b.pane, b.whole, b.subject, b.against = diffPane, true, "", ""
 	b.read()
 }
 
@@ -40,11 +43,15 @@ func (b *Board) leaveDiff() {
 }
 
 func (b *Board) fetchDiff() {
-	of := b.subject
+	of, against := b.subject, b.against
 	b.diff, b.diffRead = "", false
 	b.start(func() any {
+		if against != "" {
+			both, err := b.config.Service.(service.Forker).Compare(b.ctx, against, of)
+			return diffed{of: of, both: both, err: err}
+		}
 		text, err := b.config.Service.(service.Differ).Diff(b.ctx, of, false)
-		return diffed{of, text, err}
+		return diffed{of: of, text: text, err: err}
 	})
 }
 
@@ -55,13 +62,16 @@ func (b *Board) onDiffed(d diffed) {
 		b.leaveDiff()
 		b.note = "! " + d.err.Error()
 	default:
-		b.diff, b.diffRead = d.text, true
+		b.diff, b.both, b.diffRead = d.text, d.both, true
 	}
 }
 
 // diffRows lays the diff out in rows of at most width cells: lines are broken where the row is full, so that no space
 // is lost, and each row has the look of its line.
 func (b *Board) diffRows(width int) (rows []string) {
+	if b.against != "" {
+		return b.wrapped(b.config.Compared(width, b.both), width)
+	}
 	looks := [...]look{text.DiffFile: bold, text.DiffHunk: faint, text.Added: works, text.Removed: wrong}
 	for is, line := range text.DiffLines(strings.TrimRight(b.diff, "\n")) {
 		line = strings.ReplaceAll(terminal.Clean(line), "\t", "    ")

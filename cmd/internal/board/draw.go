@@ -154,6 +154,11 @@ func (b *Board) keysRow() string {
 		return "m merge · d drop · Tab next pane · o folder · ? keys · q quit"
 	case is && open:
 		return b.keys("Enter answer", "Tab pane", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
+	case is && e.answered() && b.config.has("A"):
+		return b.keys("Enter open", "A answer differently", "Tab pane", "w write", "/ filter", "? keys", "q quit")
+	case is && e.forked() && b.config.has("K"):
+		return b.keys("Enter open", "= compare", "K keep", "Tab pane", "d diff", "w write", "s stop", "/ filter", "? keys",
+			"q quit")
 	case is && e.run != nil && e.run.SupervisorPID != 0:
 		return b.keys("Enter open", "Tab pane", "d diff", "w write", "s stop", "n new", "/ filter", "? keys", "q quit")
 	case is:
@@ -271,9 +276,12 @@ func (b *Board) tabs(e entry) string {
 	}
 	if b.pane == diffPane {
 		names = []string{"diff"}
+		if b.against != "" {
+			names = []string{"compare"}
+		}
 	}
 	shown := map[pane]string{questionPane: "question", logPane: "log", aboutPane: "report",
-		worktreePane: "worktrees", diffPane: "diff"}[b.shows()]
+		worktreePane: "worktrees", diffPane: names[0]}[b.shows()]
 	if e.question != nil && b.pane != diffPane {
 		names = append([]string{"question"}, names...)
 	}

@@ -33,6 +33,11 @@ func TestGoldenScreens(t *testing.T) {
 		{"log", busy(), []string{"end"}},
 		{"filter", busy(), []string{"/", "o", "l", "d"}},
 		{"diff", busy(), []string{"end", "up", "d"}},
+		{"answered", busy(), []string{"/", "q", "-", "o", "l", "d", "enter"}},
+		{"again", busy(), []string{"/", "q", "-", "o", "l", "d", "enter", "A", "G", "r", "e", "e", "n", "enter"}},
+		{"forked", forks(), []string{"end"}},
+		{"compare", forks(), []string{"end", "="}},
+		{"keep", forks(), []string{"end", "K"}},
 		{"worktrees", busy(), []string{"end", "up", "up", "tab", "tab"}},
 		{"stop", busy(), []string{"end", "s"}},
 		{"start", busy(), []string{"n", "F", "i", "x"}},
@@ -131,6 +136,14 @@ func busy() view.Overview {
 	failed := run("r-bad", "failed")
 	failed.Name, failed.Reason = "nightly", "the tests do not pass: TestLogin fails"
 	o.Ended = []view.RunView{failed}
+	return o
+}
+
+// forks is a board with a run that continues from a question of another.
+func forks() view.Overview {
+	o := someRuns()
+	o.Runs[1].Forked = &view.ForkView{Run: "r-one", Question: "q-1"}
+	o.Questions = o.Questions[:1]
 	return o
 }
 

@@ -275,6 +275,12 @@ func (b *Board) onEntry(key string, e entry) {
 		if run != "" {
 			b.prune(run)
 		}
+	case "A":
+		b.answerAgain(e)
+	case "=":
+		b.compare(e)
+	case "K":
+		b.keepRun(run)
 	case "d":
 		if b.shows() != worktreePane {
 			b.showDiff(e)
@@ -392,6 +398,9 @@ func (b *Board) keysHelp() []keyHelp {
 		{"R", "tries again what has failed in it"},
 		{"p", "deletes the records of a run that has ended"},
 		{"d", "shows the diff of what it has changed"},
+		{"A", "answers a question differently that was answered before: in a new run, which continues from there"},
+		{"=", "compares such a run with the one that asked"},
+		{"K", "keeps it: takes over what it has changed, and stops the others"},
 		{"o", "opens its folder"},
 		{"c", "copies its id"},
 		{"n", "starts a run: its task, folder and name"},

@@ -22,7 +22,7 @@ func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 	d.shows("claude-supervise fleet · 2 questions", "builder-7")
 	for _, on := range []string{"r-one", "q-1"} {
 		d.selected = on
-		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d", "n"} {
+		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d", "n", "A", "=", "K"} {
 			d.types(key)
 			d.shows("This board has no key " + key)
 			d.did()
@@ -44,7 +44,7 @@ func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 		d.press("down")
 	}
 	for _, text := range []string{"writes to the agent", "resumes the run", "tries again", "deletes the records", "opens its folder",
-		"worktrees", "can be changed"} {
+		"worktrees", "can be changed", "differently", "compares such", "keeps it"} {
 		if strings.Contains(help, text) {
 			t.Errorf("the help has %q", text)
 		}

@@ -113,6 +113,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 	case pastAsked:
 		b.settled = msg
 		b.relist()
+	case asksFirst:
+		b.onAsksFirst(msg)
 	case diffed:
 		b.onDiffed(msg)
 	case pruned:

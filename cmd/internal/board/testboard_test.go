@@ -121,6 +121,22 @@ func (f *fakeActions) Drop(_ context.Context, run, agent string) (string, error)
 	return f.did("drop", run, agent)
 }
 
+func (f *fakeActions) Again(_ context.Context, id string, a service.Answer, sure bool) (service.Begun, error) {
+	_, err := f.did(map[bool]string{true: "again", false: "look again"}[sure], id, *a.Typed)
+	return service.Begun{Run: "r-new", Caution: "A new run continues from " + id + "."}, err
+}
+
+func (f *fakeActions) Compare(_ context.Context, run, other string) (both [2]service.Compared, err error) {
+	_, err = f.did("compare", run, other)
+	both[0].Run, both[1].Run = run, other
+	return both, err
+}
+
+func (f *fakeActions) Keep(_ context.Context, run string, sure bool) (string, error) {
+	_, err := f.did(map[bool]string{true: "keep", false: "look keep"}[sure], run)
+	return map[bool]string{true: "Taken over from ", false: "Would be taken over from "}[sure] + run, err
+}
+
 func run(id string, status supervisor.Status, agents ...view.AgentView) view.RunView {
 	root := view.AgentView{ID: "a-" + id[2:], Depth: 0, Task: "the task of " + id, Status: status}
 	return view.RunView{ID: id, Status: status, Cwd: "/src/" + id, Agents: append([]view.AgentView{root}, agents...)}
@@ -192,8 +208,9 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 			}
 			return fmt.Sprintf("since 11:00: %d done", a.Done)
 		},
-		Asked: func(_ int, q view.QuestionView) string { return "all about " + q.ID },
-		Home:  func(folder string) string { return folder }, Drafts: drafts,
+		Compared: func(_ int, both [2]service.Compared) string { return both[0].Run + " beside " + both[1].Run },
+		Asked:    func(_ int, q view.QuestionView) string { return "all about " + q.ID },
+		Home:     func(folder string) string { return folder }, Drafts: drafts,
 	}, func(do func() any) {
 		if msg := do(); msg != nil {
 			sent = append(sent, msg)

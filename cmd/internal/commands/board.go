@@ -39,6 +39,7 @@ func (p Program) Board(cmd *cobra.Command,
 		}
 		defer stop()
 		c.Program, c.About, c.Asked, c.Home = string(p.Name), p.Name.Show, asking.Whole, terminal.FromHome
+		c.Compared = p.Name.SideBySide
 		c.Colours, c.Away = os.Getenv("NO_COLOR") == "", runs.Away
 		if from, can := c.Service.(service.Reminder); can {
 			c.Reminds = asking.Reminds(from)

@@ -111,6 +111,8 @@ func (d drawer) whatBecomes(c shownCard) g.Node {
 			return html.Details(g.If(c.Changing, markup.Flag("open")),
 				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(answerForm(c)))
 		}),
+		g.Iff(c.Again && !c.Changeable && service.Can[service.Forker](d.config.Service),
+			func() g.Node { return againForm(c) }),
 	}
 }
 

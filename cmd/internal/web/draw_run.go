@@ -58,6 +58,7 @@ func (d drawer) whatToDo(r shownRun) g.Node {
 			hidden(" of "+name))),
 		g.If(service.Can[service.Differ](s), html.A(markup.PathOf("/runs/", r.ID, "/change").Href(), g.Text("Changes"),
 			hidden(" of "+name))),
+		g.Iff(r.Forked != nil && service.Can[service.Forker](s), func() g.Node { return forkButtons(r, name) }),
 		g.If(service.Can[service.Retrier](s) && failed(r.RunView),
 			actForm(markup.PathOf("/runs/", r.ID, "/retry"), "Retry what failed", " in "+name, "")),
 		g.If(service.Can[service.Pruner](s) && r.EndedAt != nil, actForm(markup.PathOf("/runs/", r.ID, "/prune"), "Delete",

@@ -49,12 +49,13 @@ func (d drawer) done(back markup.Address, becomes string) g.Node {
 	)
 }
 
-// sure asks whether something is to be done to a run or an agent, where no script asks.
-func (d drawer) sure(does, who, asks, means string, to, back markup.Address) g.Node {
+// sure asks whether something is to be done to a run or an agent, where no script asks. sent goes along with it.
+func (d drawer) sure(does, who, asks, means string, to, back markup.Address, sent ...g.Node) g.Node {
 	return d.page(frame{Title: does + " " + d.config.Clean(who) + "?"},
 		html.H1(g.Text(does+" "+d.line(who)+asks)),
-		html.P(g.Text(means)),
+		html.P(html.Class("text"), d.clean(means)),
 		post(to, "", markup.Lines(
+			g.Group(sent),
 			html.P(html.Class("buttons"),
 				html.Button(html.Class("danger"), html.Name("sure"), html.Value("yes"), g.Text(does)), g.Text(" "),
 				html.A(back.Href(), g.Text("Cancel"))),

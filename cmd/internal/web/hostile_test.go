@@ -83,6 +83,20 @@ func (h hostileState) Precedents(context.Context, string) ([]precedents.Preceden
 	return []precedents.Precedent{{Run: h.said("run"), Asked: h.said("asked"), Answer: h.said("answer"), At: time.Unix(1e9, 0)}}, nil
 }
 
+func (h hostileState) Again(context.Context, string, service.Answer, bool) (service.Begun, error) {
+	return service.Begun{Run: h.said("run"), Caution: h.said("caution")}, nil
+}
+
+func (h hostileState) Compare(_ context.Context, run, other string) ([2]service.Compared, error) {
+	of := func(run string) service.Compared {
+		return service.Compared{Run: run, Answer: h.said("answer"), Status: "running", Report: h.said("report"),
+			Problem: h.said("problem"), Changed: map[string]string{h.said("path"): "changed"}}
+	}
+	return [2]service.Compared{of(run), of(other)}, nil
+}
+
+func (h hostileState) Keep(context.Context, string, bool) (string, error) { return h.said("kept"), nil }
+
 func (h hostileState) Start(_ context.Context, s service.Start) (string, bool, error) {
 	return "", false, &service.Refusal{Reason: service.Elsewhere, Text: h.said("start refused"),
 		Command: h.said("start command"), Field: s.Name}
@@ -142,6 +156,9 @@ func newHostileState(said func(place string) string) hostileState {
 		ask(state, func(c *Card) {
 			c.State, c.By, c.Skipped, c.Declined = state, said("by"), state == "skipped", state == "declined"
 			c.Changeable, c.OwnWords = state == "changeable", true
+			if c.Again = state == "answered"; c.Again {
+				c.Options = []Option{{Place: 0, Label: said("label")}}
+			}
 			if state == "answered" || state == "declined" {
 				c.Answer = said("answer")
 			}
@@ -157,7 +174,8 @@ func newHostileState(said func(place string) string) hostileState {
 		{ID: said("r-2"), Status: "orphaned", Since: at, Cwd: said("cwd"), OpenQuestions: []string{said("q-words")},
 			Agents: []view.AgentView{agent("a-3", "")}},
 	}
-	h.past = []view.RunView{{ID: said("r-3"), Name: said("name"), Summary: said("summary"), Status: "succeeded", Reason: said("reason"), Since: at,
+	h.runs[1].Forked = &view.ForkView{Run: said("r-1"), Question: said("q-answered")}
+	h.past = []view.RunView{{ID: said("r-3"), Forked: h.runs[1].Forked, Name: said("name"), Summary: said("summary"), Status: "succeeded", Reason: said("reason"), Since: at,
 		EndedAt: &at, Agents: []view.AgentView{agent("a-4", ""), agent("a-5", "")}}}
 	return h
 }
@@ -194,20 +212,26 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 	}
 	id := func(name string) string { return url.PathEscape(said(name)) }
 	for name, c := range map[string]call{
-		"desk":            {method: "GET", path: "/", status: 200},
-		"desk, answered":  {method: "GET", path: "/?from=1&answered=" + url.QueryEscape(said("q-answered")), status: 200},
-		"past":            {method: "GET", path: "/runs?from=50&end=succeeded&q=" + url.QueryEscape(said("name")), status: 200},
-		"run":             {method: "GET", path: "/runs/" + id("r-1"), status: 200},
-		"report":          {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200},
-		"report, alone":   {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200, header: map[string]string{"X-Fragment": "1"}},
-		"agent":           {method: "GET", path: "/agents/" + id("a-1"), status: 200},
-		"agent, a part":   {method: "GET", path: "/agents/" + id("a-1") + "?after=0", status: 200},
-		"no token":        {method: "GET", path: "/", status: 401, noToken: true},
-		"nothing here":    {method: "GET", path: "/" + id("path"), status: 404},
-		"sure":            {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form},
-		"sure, agent":     {method: "POST", path: "/runs/" + id("a-2") + "/stop", status: 200, header: form},
-		"done":            {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form, body: "sure=yes"},
-		"sure, delete":    {method: "POST", path: "/runs/" + id("r-1") + "/prune", status: 200, header: form},
+		"desk":           {method: "GET", path: "/", status: 200},
+		"desk, answered": {method: "GET", path: "/?from=1&answered=" + url.QueryEscape(said("q-answered")), status: 200},
+		"past":           {method: "GET", path: "/runs?from=50&end=succeeded&q=" + url.QueryEscape(said("name")), status: 200},
+		"run":            {method: "GET", path: "/runs/" + id("r-1"), status: 200},
+		"report":         {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200},
+		"report, alone":  {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200, header: map[string]string{"X-Fragment": "1"}},
+		"agent":          {method: "GET", path: "/agents/" + id("a-1"), status: 200},
+		"agent, a part":  {method: "GET", path: "/agents/" + id("a-1") + "?after=0", status: 200},
+		"no token":       {method: "GET", path: "/", status: 401, noToken: true},
+		"nothing here":   {method: "GET", path: "/" + id("path"), status: 404},
+		"sure":           {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form},
+		"sure, agent":    {method: "POST", path: "/runs/" + id("a-2") + "/stop", status: 200, header: form},
+		"done":           {method: "POST", path: "/runs/" + id("r-1") + "/stop", status: 200, header: form, body: "sure=yes"},
+		"sure, delete":   {method: "POST", path: "/runs/" + id("r-1") + "/prune", status: 200, header: form},
+		"answered":       {method: "GET", path: "/questions/" + id("q-answered"), status: 200},
+		"sure, again": {method: "POST", path: "/questions/" + id("q-answered") + "/again", status: 200, header: form,
+			body: filled("option", "0", "words", said("given"))},
+		"again":           {method: "POST", path: "/questions/" + id("q-answered") + "/again", status: 200, header: form, body: "option=0&sure=yes"},
+		"sure, keep":      {method: "POST", path: "/runs/" + id("r-2") + "/keep", status: 200, header: form},
+		"compare":         {method: "GET", path: "/runs/" + id("r-2") + "/compare", status: 200},
 		"made":            {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200},
 		"made, alone":     {method: "GET", path: "/runs/" + id("r-1") + "/change", status: 200, header: map[string]string{"X-Fragment": "1"}},
 		"before":          {method: "GET", path: "/questions/" + id("q-words") + "/before", status: 200},

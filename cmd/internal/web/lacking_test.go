@@ -36,7 +36,7 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 				t.Errorf("%s lacks %s:\n%s", path, text, page)
 			}
 		}
-		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", "data-before", `id="away"`, "/start", ` folder">in`} {
+		for _, text := range []string{"Resume", "/message", "/report", "/change", "/retry", "/prune", "data-made", "data-before", `id="away"`, "/start", ` folder">in`, "/again", "/keep", "/compare"} {
 			if strings.Contains(page, text) {
 				t.Errorf("%s has %s", path, text)
 			}
@@ -48,7 +48,8 @@ func TestThePageHasNothingOfWhatItsProgramCannotDo(t *testing.T) {
 		{method: "POST", path: "/api/agents/a-child/message"}, {method: "POST", path: "/agents/a-child/message"},
 		{method: "GET", path: "/runs/r-aaaaaaaa/report"}, {method: "POST", path: "/api/answer/right"},
 		{method: "GET", path: "/runs/r-aaaaaaaa/change"}, {method: "POST", path: "/look"}, {method: "POST", path: "/runs/r-aaaaaaaa/retry"},
-		{method: "POST", path: "/runs/r-aaaaaaaa/prune"},
+		{method: "POST", path: "/runs/r-aaaaaaaa/prune"}, {method: "POST", path: "/runs/r-aaaaaaaa/keep"},
+		{method: "GET", path: "/runs/r-aaaaaaaa/compare"}, {method: "POST", path: "/questions/q-1/again"},
 		{method: "GET", path: "/questions/q-1/before"}, {method: "GET", path: "/api/questions/q-1/precedents"},
 	} {
 		reply, text := c.do(t, server)

@@ -77,6 +77,7 @@ type Card struct {
 	Answer, By        string // of one that is closed
 	Skipped, Declined bool
 	Changeable        bool // it is closed, and can be answered otherwise
+	Again             bool // it is closed for good, and can be answered otherwise in a new run
 }
 
 // An Option is one of a card's. One that is Blank cannot be told from nothing, and is not offered.
@@ -167,6 +168,10 @@ func (s *Server) routed() *http.ServeMux {
 	}
 	if service.Can[service.Differ](s.config.Service) {
 		routes["GET /runs/{id}/change"] = s.pageChange
+	}
+	if service.Can[service.Forker](s.config.Service) {
+		routes["POST /questions/{id}/again"], routes["POST /runs/{id}/keep"] = s.formAgain, s.formKeep
+		routes["GET /runs/{id}/compare"] = s.pageCompare
 	}
 	if service.Can[service.Reminder](s.config.Service) {
 		routes["GET /questions/{id}/before"], routes["GET /api/questions/{id}/precedents"] = s.partBefore, s.apiPrecedents
