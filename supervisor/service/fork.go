@@ -101,12 +101,13 @@ func (f Forking) Caution() string {
 	if late := f.kept.Sub(f.asked); late >= 2*time.Second {
 		kept = fmt.Sprintf("%s after it was asked", late.Round(time.Second))
 	}
-	return fmt.Sprintf(`A new run continues from %s, with %q in place of %q: with the conversation
-until then, and the work of %s as it was %s, in a git worktree of its own.
-%s is left as it is.
+	return fmt.Sprintf(`A new run continues from %s with another answer:
+%s in place of %s.
+It has the conversation until then, and the work as it was %s,
+in a git worktree of its own. %s and its folder are left as they are.
 Not in it: files that git ignores (dependencies, builds, .env), and subagents.
-Not undone: what was done since outside of the folder, as in databases and on the network.`,
-		f.Fork.Question, f.Fork.Answer, f.Fork.Before, f.Fork.Folder, kept, f.Fork.Run)
+Not undone: what was done since elsewhere, as in databases, on the network.`,
+		f.Fork.Question, questions.Show(f.Fork.Answer), questions.Show(f.Fork.Before), kept, f.Fork.Run)
 }
 
 // rivals returns the runs that go on, and have answered the same question as a run, or one of its own; known: there are

@@ -200,6 +200,11 @@ type AskerView struct {
 // Asks returns the text of a question as a person is asked.
 func (v QuestionView) Asks() string { return questions.KindOf(v.Kind).Asks(v.Question) }
 
+// Final reports whether a question takes no other answer.
+func (v QuestionView) Final() bool {
+	return v.State == checkpoints.QuestionDelivered || v.State == checkpoints.QuestionWithdrawn
+}
+
 // View returns a question as it is shown.
 func View(q *supervisor.Question) QuestionView {
 	v := QuestionView{

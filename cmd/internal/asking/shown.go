@@ -32,6 +32,9 @@ func Shown(q view.QuestionView) terminal.Question {
 		Secret: ask.AsksForSecret(q.Question, q.Context),
 		Task:   q.Task, Group: q.Group, Index: q.Index, Of: 1, Optional: q.Optional && q.Run != "",
 	}
+	if q.Final() {
+		t.Command = ""
+	}
 	if q.Assumption != "" {
 		t.Context = strings.TrimSpace(t.Context + "\n" + assumed(q))
 	}
