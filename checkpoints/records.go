@@ -300,6 +300,8 @@ type OutboxItem struct {
 	Group     string    `json:"group,omitempty"` // answers of this question group
 	Text      string    `json:"text,omitempty"`
 	From      string    `json:"from,omitempty"`       // of a message: "user", or the agent that sent it
+	Images    []Image   `json:"images,omitempty"`     // that it shows
+	Beside    string    `json:"beside,omitempty"`     // of images: the question group whose answers they belong to
 	AfterTurn bool      `json:"after_turn,omitempty"` // a hook has refused it in a running turn
 	At        time.Time `json:"at"`
 }
@@ -423,6 +425,7 @@ type Delivery struct {
 	Tool      *ToolCall       `json:"tool,omitempty"`    // or the answer to this call
 	Reply     json.RawMessage `json:"reply,omitempty"`   // the body of that answer
 	Results   []CallResult    `json:"results,omitempty"` // in place of Text: a launch at their place (Launch.At) is told
+	Images    []Image         `json:"images,omitempty"`  // that are shown with the text, or with the answer to the call
 	Groups    []string        `json:"groups,omitempty"`  // question groups whose answers it carries
 	Messages  []OutboxItem    `json:"messages,omitempty"`
 	Now       bool            `json:"now,omitempty"`   // it was said into whatever turn was under way
@@ -434,10 +437,11 @@ type Delivery struct {
 
 // A CallResult is the answer to questions as the result of the call that asked them, in a later process.
 type CallResult struct {
-	ToolUse string `json:"tool_use"`
-	Text    string `json:"text"`
-	IsError bool   `json:"is_error,omitempty"`
-	Served  bool   `json:"served,omitempty"` // of a tool of the supervisor's own
+	ToolUse string  `json:"tool_use"`
+	Text    string  `json:"text"`
+	IsError bool    `json:"is_error,omitempty"`
+	Served  bool    `json:"served,omitempty"` // of a tool of the supervisor's own
+	Images  []Image `json:"images,omitempty"` // that it shows beside its text
 }
 
 // Prompt reports whether it is said by a prompt: else it answers a call, or a script has taken it.
@@ -465,7 +469,8 @@ type InboxEntry struct {
 	Only     bool   `json:"only,omitempty"` // stop: that agent, not what it started
 	// answer: every question of the run that is alike has it, those that come later, too
 	AllLike bool      `json:"alike,omitempty"`
-	By      string    `json:"by"` // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
+	Images  []Image   `json:"images,omitempty"` // answer: that belong to it
+	By      string    `json:"by"`               // who, for people: "terminal pts/3", "answer (pid 123)", "--answer"
 	At      time.Time `json:"at"`
 
 	Doc json.RawMessage `json:"doc,omitempty"` // nested: what is asked for, in the supervisor's own form

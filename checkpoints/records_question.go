@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -98,8 +99,28 @@ type Response struct {
 	Declined   bool       `json:"declined,omitempty"` // the person will not answer it; Answer says why
 	AnsweredAt *time.Time `json:"answered_at,omitempty"`
 	AnsweredBy string     `json:"answered_by,omitempty"`
+	Images     []Image    `json:"images,omitempty"`    // that belong to the answer
 	ForAllLike bool       `json:"for_alike,omitempty"` // its answer is that of every question of the run that is alike
 	Like       string     `json:"like,omitempty"`      // the question whose answer it has, "": its own
+}
+
+// An Image is a picture that belongs to an answer. Its bytes are in the folder of the run (Image.File), and are looked
+// at anew whenever they are used: what stands here is for people.
+type Image struct {
+	Hash   string `json:"hash"`           // SHA-256 of its bytes, in hex
+	Name   string `json:"name,omitempty"` // as the person calls it
+	Type   string `json:"type"`           // image/png, image/jpeg, image/gif or image/webp
+	Width  int    `json:"width"`          // pixels
+	Height int    `json:"height"`
+	Bytes  int    `json:"bytes"`
+}
+
+// File names its file in the folder of the run: those of the agent that it is for. It is empty where the hash is none.
+func (i Image) File(agent string) string {
+	if len(i.Hash) != 64 || strings.Trim(i.Hash, "0123456789abcdef") != "" {
+		return ""
+	}
+	return agent + ".image-" + i.Hash
 }
 
 // A Grant is what an answer permits beyond its call.

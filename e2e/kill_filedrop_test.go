@@ -59,7 +59,11 @@ func (w *world) gives(s examples.Scenario, q questionView) {
 		w.decides(q.ID, answer)
 		return
 	}
-	w.insists("answer", q.ID, answer)
+	args := []string{"answer", q.ID, answer}
+	if w.image != "" {
+		args = append(args, "--image", w.image)
+	}
+	w.insists(args...)
 }
 
 // decides answers where a terminal is needed.

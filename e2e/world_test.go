@@ -56,6 +56,8 @@ type world struct {
 	*machine.Machine
 	t     *testing.T
 	agent []string // flags of run that choose the agent
+	image string   // a file that is given with each answer
+	api   bool     // a real CLI plays, whose conversation has images
 }
 
 func newWorld(t *testing.T) *world {
@@ -92,6 +94,7 @@ func (w *world) real(s examples.Scenario, onRequest func(messagesapi.Request)) *
 func (w *world) release(program string, s examples.Scenario, onRequest func(messagesapi.Request)) *world {
 	w.t.Helper()
 	w.Plays(program, s, onRequest)
+	w.api = true
 	w.t.Cleanup(w.API.Close)
 	w.agent = []string{s.Prompt}
 	if s.Task != nil {

@@ -49,11 +49,11 @@ type Exchange interface {
 
 // A Talk is what may be said to a process. A command takes nothing.
 type Talk interface {
-	Send(uuid, text string) error
+	Send(uuid, text string, images ...Image) error
 	SendResults(uuid string, results []CallResult) error
 	Allow(request string, updatedInput json.RawMessage) error
 	Deny(request, message string, interrupt bool) error
-	Return(request, text string, isError bool) error
+	Return(request, text string, isError bool, images ...Image) error
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
 	CloseInput() error
@@ -65,6 +65,14 @@ type CallResult struct {
 	Text    string
 	IsError bool
 	Blocks  bool // it is a list of one text block: what an MCP server returns
+	Images  []Image
+}
+
+// An Image is a picture that goes with words.
+type Image struct {
+	File, Hash string // under which the caller keeps it, and the SHA-256 of what it is to be, in hex
+	Type       string // its media type
+	Data       []byte
 }
 
 // ErrNotWaiting says that nothing waits for an answer: it was given before, or withdrawn, or never asked for. Nothing

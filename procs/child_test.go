@@ -206,7 +206,7 @@ func (t *telling) Close() {
 	}
 }
 
-func (t *telling) Send(uuid, text string) error {
+func (t *telling) Send(uuid, text string, _ ...Image) error {
 	return json.NewEncoder(t.in).Encode(map[string]any{"type": "user", "uuid": uuid,
 		"message": map[string]any{"content": text}})
 }

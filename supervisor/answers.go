@@ -41,6 +41,7 @@ func (d *transition) sayAnswers(id string) {
 			continue
 		}
 		if l := d.held(q); l != nil {
+			d.showImages(a, l, group)
 			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}})
 			continue
 		}

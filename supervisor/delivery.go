@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/prompts"
 )
 
 // delivering is what a delivery is made of.
@@ -27,10 +28,14 @@ func (d *transition) begin(a *Agent, l *Launch, v delivering) {
 	for _, q := range d.Groups(v.groups) {
 		d.question(q.ID).Delivering = true
 	}
+	images := d.imagesIn(v)
+	if v.text != "" {
+		v.text = prompts.WithImages(v.text, images)
+	}
 	d.addDelivery(&Delivery{
 		UUID: deliveryID(a, v.key), Agent: a.ID, Key: v.key, State: checkpoints.DeliveryPending, Launch: l.N, Turn: l.Turns,
 		Text: v.text, Results: v.results, Tool: v.tool, Reply: v.reply, Groups: v.groups,
-		Messages: v.messages, Now: v.now, Grant: v.grant,
+		Messages: v.messages, Images: images, Now: v.now, Grant: v.grant,
 		CreatedAt: d.at,
 	})
 }

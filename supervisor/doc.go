@@ -7,7 +7,7 @@
 //	        engine                     supervisor                  checkpoints
 //	event ───────────▶ Step(state, event) ──▶ state ──▶ one transaction ──▶ notifications
 //	  ▲                                                        │
-//	  └───── effects ◀────────── Plan(state) ◀─────────────────┘
+//	  └──── effects  ◀─────────  Plan(state)  ◀────────────────┘
 //
 // The engine's one goroutine owns the state of a run. For each event it takes the step, saves the changed records with
 // the event as history, tells what changed, and starts what the plan wants and is not yet under way. So nothing is
@@ -34,7 +34,7 @@
 //	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
 //	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
-//	message.go           what is said to an agent that answers nothing
+//	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer
 //	pack*.go             what of a run from elsewhere is believed
 //	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //
@@ -49,6 +49,7 @@
 //	ask         what agents, claude and MCP servers ask, as questions; listen: what the messages of one process say
 //	effect      what ought to be under way, in words; notice: what is told. label: how agents are named; exit: the codes
 //	prompts     what is said to an agent: every text that it reads from us
+//	images      what is a picture that an agent can be shown
 //	questions   the law of questions: kinds, what an answer has to be, who may give it
 //	findings    shared findings, merged; doctor: the check of the set-up; text: cutting, joining and showing text
 //
@@ -116,6 +117,8 @@
 //		supervisor/pack/unpack_trees.go, TestAHostileWorktreeChoosesNothing
 //	pack: may have any field; may not have one that nobody decided about
 //		supervisor/pack/pack_trust.go, TestEveryFieldOfAPackFileIsDecidedAbout
+//	pack: may have any file for an image of an answer; may not have shown what is none, or another
+//		supervisor/client/images.go, TestAnImageThatWasKeptIsLookedAtAnew
 //	model: may ask, report, delegate; may not forge a signal in a tool's output
 //		signals/shell.go, TestAMarkerCountsOnlyIfItsCommandSurelyRuns
 //	model: may quote signals; may not be taken for another agent

@@ -118,7 +118,7 @@ var steering = concern{name: "steering", live: func(d *transition, of subject) b
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
-	steers := func(s checkpoints.OutboxItem) bool { return !s.AfterTurn && d.steers(a, s) }
+	steers := func(s checkpoints.OutboxItem) bool { return !s.AfterTurn && d.steers(a, s) && !d.shownWithAnswer(s) }
 	if !slices.ContainsFunc(a.Outbox, steers) ||
 		l.Phase.InTurn() && !claude.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue ||
 		d.toBegin(l) {

@@ -75,6 +75,7 @@ func (d *transition) answer(n InboxEntry) {
 		dequeue(d.agent(q.Agent), q.Group) // what follows from the answer is looked for anew
 	}
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
+	q.Images = n.Images
 	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
 	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {
 		q.Answer, q.Declined = no, false

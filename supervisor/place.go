@@ -10,6 +10,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/prompts"
 )
 
 // This file answers questions in place: a call that asked gets its answer as its own result, though the process that
@@ -84,6 +85,9 @@ func (s State) resultOf(group []*Question) checkpoints.CallResult {
 		result.Text = claude.AnsweredText(r.UpdatedInput)
 	}
 	result.Text += s.elsewhere(group[0])
+	if result.Images = s.imagesOf(group); !call.Served {
+		result.Text = prompts.WithImages(result.Text, result.Images)
+	}
 	return result
 }
 
@@ -147,7 +151,8 @@ func Restated(why string) string { return "its answer is " + restated + ": " + w
 // CallResults returns the results of a delivery as a process takes them.
 func CallResults(v *Delivery) (results []procs.CallResult) {
 	for _, r := range v.Results {
-		results = append(results, procs.CallResult{ToolUse: r.ToolUse, Text: r.Text, IsError: r.IsError, Blocks: r.Served})
+		results = append(results, procs.CallResult{ToolUse: r.ToolUse, Text: r.Text, IsError: r.IsError, Blocks: r.Served,
+			Images: Pictures(v.Agent, r.Images)})
 	}
 	return results
 }

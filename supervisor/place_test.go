@@ -2,7 +2,7 @@ package supervisor
 
 import (
 	"encoding/json"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +65,7 @@ func TestAParkedCallIsAnsweredByItsOwnResult(t *testing.T) {
 			`You can now continue with these answers in mind.`},
 		{ToolUse: "toolu_q-2", Text: "Black", Served: true},
 	}
-	if got := s.first(); !slices.Equal(got.Results, want) || s.State.ResultsFor(Root, 2) != got {
+	if got := s.first(); !reflect.DeepEqual(got.Results, want) || s.State.ResultsFor(Root, 2) != got {
 		t.Fatalf("it is told %+v", got)
 	}
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2, At: "line-q-2"})

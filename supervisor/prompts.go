@@ -144,16 +144,18 @@ func (s State) forSubagent(group []*Question) string {
 
 // replyTo answers the call that a group of questions came by. A tool of ours returns a text.
 func (s State) replyTo(group []*Question) json.RawMessage {
-	first := group[0]
+	first, message := group[0], ""
 	switch {
 	case !first.Tool.Served:
 		return toolReply(first.Tool, group)
 	case handlers[first.Kind].prompt != nil:
-		return text.JSON(ask.Reply{Behavior: Allow, Message: s.answerText(group)})
+		message = s.answerText(group)
 	case ask.SignalOf(first).GoesOn():
-		return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.AnsweredAtOnce(group)})
+		message = prompts.AnsweredAtOnce(group)
+	default:
+		message = prompts.Served(group)
 	}
-	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.Served(group)})
+	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.WithImages(message, s.imagesOf(group))})
 }
 
 // toolReply answers a call with the answers of its questions.

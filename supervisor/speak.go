@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ func (s State) answerKey(group []*Question) string {
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.
 func (d *transition) flush(a *Agent, l *Launch) {
+	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), d.shownWithAnswer)
 	p := delivering{results: d.resultsOf(a, l)}
 	var keys, texts []string
 	var bySubagents [][]*Question

@@ -64,6 +64,10 @@ If some questions of an agent are optional, --skip continues without this one.
 --skip-rest, together with an answer, also skips the other optional questions of
 its group.
 
+--image shows the agent an image with the answer: a PNG, JPEG, GIF or WebP of at
+most 3.75 MB and 8000 pixels each way, up to eight of 15 MB together. They are
+for what an agent itself asks, not for decisions, scripts, subagents and --exec.
+
 --again answers a question differently that was answered before: in a new run,
 which continues from there in a git worktree of its own (help answering).
 
@@ -92,6 +96,7 @@ records all answers.`,
 			"  claude-supervise answer q-7kq2mx - < notes.md\n" +
 			"  claude-supervise answer nightly 2\n" +
 			"  claude-supervise answer q-7kq2mx \"both, OAuth2 first\"\n" +
+			"  claude-supervise answer q-7kq2mx \"like this\" --image shot.png\n" +
 			"  claude-supervise answer q-7kq2mx --assumed\n" +
 			"  claude-supervise answer q-7kq2mx allow\n" +
 			"  claude-supervise answer q-7kq2mx approve \"Port only the parser\"\n" +

@@ -23,7 +23,7 @@ func runAgain(ctx context.Context, args []string, f asking.Flags) error {
 	if request.InBackground() && len(args) == 1 {
 		return superviseFork(ctx, args[0])
 	}
-	if len(args) < 2 || f.Change || f.Skip || f.SkipRest || f.AllLike || f.Decline != nil {
+	if len(args) < 2 || f.Change || f.Skip || f.SkipRest || f.AllLike || f.Decline != nil || f.Shows() {
 		return usage("--again takes the id of a question and the other answer, and no other flag but --json, as in: " +
 			"claude-supervise answer --again q-7kq2mx 2")
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"claude-supervise/procs"
 )
 
 // errGone says that the process has ended, or that its input is closed: it reads nothing any more.
@@ -68,11 +70,25 @@ func (d *dialogue) reply(write func() error) {
 
 // Send writes a user message. It blocks until the child has taken it into its pipe, which it does at any time, also
 // in the middle of a turn; what becomes of it, the receipts with this uuid tell. The error is errGone after the end.
-func (d *dialogue) Send(uuid, text string) error {
+func (d *dialogue) Send(uuid, text string, images ...procs.Image) error {
+	var content any = text
+	if len(images) > 0 {
+		content = blocks(text, images)
+	}
 	return d.stdin.write(map[string]any{
 		"type": "user", "uuid": uuid,
-		"message": map[string]any{"role": "user", "content": text},
+		"message": map[string]any{"role": "user", "content": content},
 	})
+}
+
+// blocks are a text and images as content of a message or a result.
+func blocks(text string, images []procs.Image) []any {
+	content := []any{textContent{"text", text}}
+	for _, i := range images {
+		content = append(content, map[string]any{"type": "image",
+			"source": map[string]any{"type": "base64", "media_type": i.Type, "data": i.Data}})
+	}
+	return content
 }
 
 // Allow lets a call that was asked about run with this input: the Ask's own, for AskUserQuestion with answers added.

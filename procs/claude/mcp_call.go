@@ -37,8 +37,12 @@ func (s *toolServer) call(m mcpMessage, req rpcRequest, answer func(any, error))
 	}
 }
 
-func toolResult(text string, isError bool) callToolResult {
-	return callToolResult{Content: []textContent{{"text", text}}, IsError: isError}
+func toolResult(text string, isError bool, images ...procs.Image) callToolResult {
+	content := []any{textContent{"text", text}}
+	for _, i := range images {
+		content = append(content, imageContent{"image", i.Data, i.Type})
+	}
+	return callToolResult{Content: content, IsError: isError}
 }
 
 // cancelled takes a notification that a request is withdrawn. Of two with the same id it is the newer: the older is one
@@ -58,10 +62,10 @@ func (s *toolServer) cancelled(req rpcRequest) {
 
 // Return answers a Call; text is what the model reads as the tool's result, or as its error. It blocks and fails as
 // Allow does.
-func (d *dialogue) Return(request, text string, isError bool) error {
+func (d *dialogue) Return(request, text string, isError bool, images ...procs.Image) error {
 	r, err := d.claim(request, byReturn)
 	if err != nil {
 		return err
 	}
-	return d.answerMCP(request, r.rpc, toolResult(text, isError), nil)
+	return d.answerMCP(request, r.rpc, toolResult(text, isError, images...), nil)
 }

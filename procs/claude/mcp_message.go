@@ -48,8 +48,14 @@ type callToolParams struct {
 
 // callToolResult is what the model reads, as the tool's result or as its error.
 type callToolResult struct {
-	Content []textContent `json:"content"`
-	IsError bool          `json:"isError,omitempty"`
+	Content []any `json:"content"` // textContent, imageContent
+	IsError bool  `json:"isError,omitempty"`
+}
+
+type imageContent struct {
+	Type     string `json:"type"` // image
+	Data     []byte `json:"data"`
+	MIMEType string `json:"mimeType"`
 }
 
 type textContent struct {

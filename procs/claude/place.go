@@ -181,9 +181,12 @@ func (d *dialogue) SendResults(uuid string, results []procs.CallResult) error {
 	}
 	var content []any
 	for _, r := range results {
-		if r.Blocks {
+		switch {
+		case len(r.Images) > 0:
+			content = append(content, shownResult{"tool_result", blocks(r.Text, r.Images), r.IsError, r.ToolUse})
+		case r.Blocks:
 			content = append(content, servedResult{r.ToolUse, "tool_result", []textContent{{"text", r.Text}}})
-		} else {
+		default:
 			content = append(content, textResult{"tool_result", r.Text, r.IsError, r.ToolUse})
 		}
 	}
@@ -197,6 +200,12 @@ type (
 	textResult struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
+		IsError bool   `json:"is_error,omitempty"`
+		ToolUse string `json:"tool_use_id"`
+	}
+	shownResult struct { // with images
+		Type    string `json:"type"`
+		Content []any  `json:"content"`
 		IsError bool   `json:"is_error,omitempty"`
 		ToolUse string `json:"tool_use_id"`
 	}

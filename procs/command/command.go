@@ -159,7 +159,7 @@ func (m *monologue) Complain(line []byte) { m.Tell(procs.Activity{Text: procs.Sh
 var errNoMessages = errors.New("the process is a command, which takes no messages")
 
 // Send fails, as all does that would say something.
-func (*monologue) Send(_, _ string) error { return errNoMessages }
+func (*monologue) Send(_, _ string, _ ...procs.Image) error { return errNoMessages }
 
 // Allow fails.
 func (*monologue) Allow(string, json.RawMessage) error { return errNoMessages }
@@ -168,7 +168,7 @@ func (*monologue) Allow(string, json.RawMessage) error { return errNoMessages }
 func (*monologue) Deny(_, _ string, _ bool) error { return errNoMessages }
 
 // Return fails.
-func (*monologue) Return(_, _ string, _ bool) error { return errNoMessages }
+func (*monologue) Return(_, _ string, _ bool, _ ...procs.Image) error { return errNoMessages }
 
 // Elicit fails.
 // SendResults fails: a command makes no calls.

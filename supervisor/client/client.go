@@ -100,6 +100,7 @@ type Answer struct {
 	Change  bool   // it takes the place of the answer given before
 	AllLike bool   // it is that of every question of the run that is alike, those that are asked later, too
 	By      string // who, for people
+	Images  []Picture
 }
 
 // Answer gives a question its answer. The first stands: the error is then a *checkpoints.TakenError that says whose.
@@ -109,16 +110,20 @@ func (c Client) Answer(ctx context.Context, question string, a Answer) error {
 	if a.Change {
 		leave, kind = c.Store.ChangeAnswer, supervisor.EntryChange
 	}
+	var kept []checkpoints.Image
 	q, err := view.Question(ctx, c.Store, question)
 	if err == nil { // else who leaves the answer tells what is wrong
 		if err := c.checkDecision(ctx, q, a); err != nil {
+			return err
+		}
+		if kept, err = c.keepImages(ctx, q, a); err != nil {
 			return err
 		}
 		defer c.ringAhead(ctx, q.Run)()
 	}
 	supervisor.At(c.At, supervisor.BeforeNote+kind)
 	n, err := leave(ctx, supervisor.InboxEntry{Question: question, Value: a.Text, Skip: a.Skip, Decline: a.Decline,
-		AllLike: a.AllLike, By: a.By, At: time.Now().UTC()})
+		AllLike: a.AllLike, Images: kept, By: a.By, At: time.Now().UTC()})
 	if _, is := errors.AsType[*checkpoints.TakenError](err); is {
 		c.ringFor(ctx, question) // whoever was first may have died before ringing
 	}

@@ -143,19 +143,20 @@ func (e *engine) deliver(f effect.Effect) func(context.Context) result {
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
+	images := supervisor.Pictures(d.Agent, d.Images)
 	return e.write(c, func() error {
 		if len(d.Results) > 0 {
 			return c.process.SendResults(d.UUID, supervisor.CallResults(d))
 		}
 		if d.Tool == nil {
-			return c.process.Send(d.UUID, d.Text)
+			return c.process.Send(d.UUID, d.Text, images...)
 		}
 		var r ask.Reply
 		if err := json.Unmarshal(d.Reply, &r); err != nil {
 			return err
 		}
 		if d.Tool.Served {
-			return c.process.Return(d.Tool.Request, r.Message, false)
+			return c.process.Return(d.Tool.Request, r.Message, false, images...)
 		}
 		if r.Action != "" {
 			return c.process.Elicit(d.Tool.Request, r.Action, r.Content)

@@ -48,11 +48,13 @@ type Process interface {
 	PID() int
 	StartTicks() uint64
 	CPU() (time.Duration, error)
-	Send(uuid, text string) error
+	// Send, Return and SendResults read the images, which they are told by their files in the folder of the run. One that
+	// is not there, or is another, is left out, and the text says so.
+	Send(uuid, text string, images ...procs.Image) error
 	SendResults(uuid string, results []procs.CallResult) error
 	Allow(request string, updatedInput json.RawMessage) error
 	Deny(request, message string, interrupt bool) error
-	Return(request, text string, isError bool) error
+	Return(request, text string, isError bool, images ...procs.Image) error
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
 

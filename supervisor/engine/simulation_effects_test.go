@@ -81,7 +81,7 @@ func (h simHandle) writes(in simInput, asked string) (err error) {
 	return err
 }
 
-func (h simHandle) Send(uuid, text string) error {
+func (h simHandle) Send(uuid, text string, _ ...procs.Image) error {
 	return h.writes(simInput{uuid: uuid, text: text}, "")
 }
 
@@ -112,7 +112,7 @@ func (h simHandle) replies(request string, r ask.Reply) error {
 	return h.writes(simInput{request: request, reply: text.JSON(r)}, request)
 }
 
-func (h simHandle) Return(request, returned string, _ bool) error {
+func (h simHandle) Return(request, returned string, _ bool, _ ...procs.Image) error {
 	return h.writes(simInput{request: request, reply: text.JSON(returned)}, request)
 }
 

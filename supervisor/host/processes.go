@@ -28,6 +28,7 @@ type process struct {
 	log *os.File
 
 	home, folder string
+	run          string                  // the folder of the run
 	gone         *atomic.Pointer[string] // where the agent itself has made its last call; nil: nowhere yet
 
 	at, notAt string
@@ -37,12 +38,42 @@ type process struct {
 func (p process) At() (line, whyNot string) { return p.at, p.notAt }
 
 // Send sends a message so that it attaches no file from outside the folder.
-func (p process) Send(uuid, text string) error {
+func (p process) Send(uuid, text string, images ...procs.Image) error {
 	from := p.folder
 	if gone := p.gone.Load(); gone != nil {
 		from = *gone
 	}
-	return p.Process.Send(uuid, permission.Unattached(text, p.home, p.folder, from))
+	text, images = p.shown(text, images)
+	return p.Process.Send(uuid, permission.Unattached(text, p.home, p.folder, from), images...)
+}
+
+// Return implements engine.Process.
+func (p process) Return(request, text string, isError bool, images ...procs.Image) error {
+	text, images = p.shown(text, images)
+	return p.Process.Return(request, text, isError, images...)
+}
+
+// SendResults implements engine.Process.
+func (p process) SendResults(uuid string, results []procs.CallResult) error {
+	results = slices.Clone(results)
+	for i, r := range results {
+		results[i].Text, results[i].Images = p.shown(r.Text, r.Images)
+	}
+	return p.Process.SendResults(uuid, results)
+}
+
+// shown reads images that go with a text.
+func (p process) shown(text string, images []procs.Image) (string, []procs.Image) {
+	var read []procs.Image
+	for n, i := range images {
+		data, info, err := client.ReadImage(filepath.Join(p.run, i.File), i.Hash)
+		if err != nil {
+			text += fmt.Sprintf("\n\n(Image %d is not shown: its file is gone, or is no image any more.)", n+1)
+			continue
+		}
+		read = append(read, procs.Image{Type: info.Type, Data: data})
+	}
+	return text, read
 }
 
 // Close closes the log. The error says that it is not complete.
@@ -94,7 +125,7 @@ func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message
 		_ = log.Close() // nothing was written
 		return nil, "", err
 	}
-	return process{started, log, m.Guarded.Home, spec.Dir, gone, spec.At, notAt}, untaken, nil
+	return process{started, log, m.Guarded.Home, spec.Dir, m.Dirs.RunDir(s.Run.ID), gone, spec.At, notAt}, untaken, nil
 }
 
 // agentOf is which agent a launch is of.

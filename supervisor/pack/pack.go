@@ -373,8 +373,19 @@ func keptCopies(run checkpoints.Exported, agent string) []string {
 	for _, a := range run.Agents {
 		keep(a.ID, a.Kept)
 	}
+	show := func(of string, images []checkpoints.Image) {
+		for _, i := range images {
+			if name := i.File(agent); of == agent && name != "" {
+				names[name] = true
+			}
+		}
+	}
 	for _, q := range run.Questions {
 		keep(q.Agent, q.Kept)
+		show(q.Agent, q.Images)
+	}
+	for _, n := range run.Notes {
+		show(n.Agent, n.Images)
 	}
 	return slices.Sorted(maps.Keys(names))
 }

@@ -67,7 +67,7 @@ package pack
 //	PartReport    data    by at status summary deliverables files metrics issues recommendations duration checked missing
 //	PartReport    data    by_subagent
 //	OutboxItem    form    group
-//	OutboxItem    data    key text from at after_turn
+//	OutboxItem    data    key text from at after_turn images beside
 //	Kept          sifted  copy hand
 //	Kept          data    path form problem
 //	Progress      data    percent step eta of at
@@ -97,10 +97,13 @@ package pack
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
 //	Question      data    fingerprint own_words from remark assumed
+//	Question      data    images
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file told
 //	Question      here    noticed moment no_moment
+//	Image         sifted  hash
+//	Image         data    name type width height bytes
 //	Assumed       data    text affects made unknown
 //	Option        data    label description preview
 //	ToolCall      form    launch
@@ -113,12 +116,12 @@ package pack
 //	Delivery      form    uuid agent seq state launch turn groups file
 //	Delivery      data    key text tool messages now created_at arrived_at
 //	Delivery      anew    reply grant
-//	Delivery      data    results
-//	CallResult    data    tool_use text is_error served
+//	Delivery      data    results images
+//	CallResult    data    tool_use text is_error served images
 //	Event         form    run seq type
 //	Event         data    at doc
 //	InboxEntry    form    seq run
-//	InboxEntry    anew    kind question value alike
+//	InboxEntry    anew    kind question value alike images
 //	InboxEntry    data    agent skip decline only by at doc
 //
 // What an open permission, delegation, command or budget shows is no data: it is written anew from what is decided

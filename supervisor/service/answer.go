@@ -25,6 +25,7 @@ type Answer struct {
 	Change   bool              // it takes the place of the answer given before
 	AllLike  bool              // it is that of every question of the run that is alike
 	By       string            // who, for people
+	Images   []client.Picture  // that belong to it
 
 	Named  Named // how the question was meant
 	Screen bool  // the person sits at a terminal, and can have looked at the question there
@@ -102,11 +103,15 @@ const program = "claude-supervise"
 
 func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, a Answer) error {
 	var err error
+	if q.Run == "" && len(a.Images) > 0 {
+		return &client.ImagesRefusal{Question: q.ID, Reason: supervisor.ScriptAsks}
+	}
 	if q.Run == "" {
 		err = filedrop.Put(q, value, a.By, a.Change)
 	} else {
 		err = c.Answer(ctx, q.ID, client.Answer{
 			Text: value, Skip: a.Skip, Decline: a.Decline != nil, Change: a.Change, AllLike: a.AllLike, By: a.By,
+			Images: a.Images,
 		})
 	}
 	var refused *questions.Refusal
@@ -143,6 +148,9 @@ func skipRest(ctx context.Context, c client.Client, q *supervisor.Question, a An
 // alsoKept says what was kept with an answer.
 func alsoKept(k Kept, a Answer) string {
 	var also []string
+	for _, p := range a.Images {
+		also = append(also, fmt.Sprintf("with the image %s (%.1f kB)", p.Name, float64(len(p.Data))/1e3))
+	}
 	if len(k.Skipped) > 0 {
 		also = append(also, "skipped with it: "+strings.Join(k.Skipped, ", "))
 	}

@@ -169,6 +169,7 @@ type QuestionView struct {
 	Declined      bool                      `json:"declined"`
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
+	Images        []checkpoints.Image       `json:"images"` // that belong to the answer
 	AnswerCommand string                    `json:"answer_command"`
 	Remark        string                    `json:"remark"` // what else became of it: who has withdrawn it
 	Task          string                    `json:"task"`   // of a delegation: what the other agent is to do
@@ -231,6 +232,7 @@ func View(q *supervisor.Question) QuestionView {
 	if v.Options == nil {
 		v.Options = []checkpoints.Option{}
 	}
+	v.Images = append([]checkpoints.Image{}, q.Images...)
 	if q.AnsweredAt != nil {
 		v.Answer = &q.Answer
 	}

@@ -12,6 +12,7 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
@@ -23,6 +24,7 @@ type Flags struct {
 	Resume, AsJSON bool
 	assumed        bool
 	why            string
+	images         []string // files
 }
 
 // Add adds the flags of every `answer`. wrong says what is wrong with flags.
@@ -32,6 +34,7 @@ func (f *Flags) Add(cmd *cobra.Command, wrong func(*cobra.Command, error) error)
 	fl.BoolVar(&f.assumed, "assumed", false, "accept what the agent has assumed meanwhile")
 	fl.StringVar(&f.why, "decline", "", "decline to answer, and tell the agent `WHY`")
 	fl.BoolVar(&f.AllLike, "all-like", false, "answer all similar questions of the run, also later ones")
+	fl.StringArrayVar(&f.images, "image", nil, "show the agent the image in `FILE`, too (repeatable)")
 	fl.BoolVar(&f.AsJSON, "json", false, "print the saved answer as a JSON object")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if unknown := new(pflag.NotExistError); errors.As(err, &unknown) {
@@ -40,6 +43,9 @@ func (f *Flags) Add(cmd *cobra.Command, wrong func(*cobra.Command, error) error)
 		return wrong(cmd, err)
 	})
 }
+
+// Shows reports whether images go with the answer.
+func (f Flags) Shows() bool { return len(f.images) > 0 }
 
 // An Answering is how questions are answered by a command, wherever they are.
 type Answering struct {
@@ -66,11 +72,18 @@ func (by Answering) Run(cmd *cobra.Command, args []string, f Flags) error {
 	}
 	f.By = by.With.By
 	by.With = f.Answer
-	asks := tty && !f.Skip && f.Decline == nil && !f.AsJSON && !f.assumed
+	asks := tty && !f.Skip && f.Decline == nil && !f.AsJSON && !f.assumed && len(f.images) == 0
 	if asks && len(args) <= 1 {
 		if w, asks, err := by.Asks(ctx, args); err != nil || asks {
 			return errors.Join(err, by.ask(ctx, w, asks, f))
 		}
+	}
+	for _, file := range f.images {
+		image, err := client.ReadPicture(file)
+		if err != nil {
+			return exitcode.Usage("%w; nothing was kept", err)
+		}
+		f.Images = append(f.Images, image)
 	}
 	q, typed, named, err := by.Meant(ctx, args)
 	switch {

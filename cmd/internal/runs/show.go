@@ -235,6 +235,10 @@ func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 		s.line("Text", "%s", q.Asks())
 		if q.Answer != nil {
 			s.line("Answer", "%s, by %s", asking.Given(q), q.AnsweredBy)
+			for _, i := range q.Images {
+				s.line("Image", "%s, %s of %d×%d pixels, %.1f kB", i.Name, strings.TrimPrefix(i.Type, "image/"), i.Width, i.Height,
+					float64(i.Bytes)/1e3)
+			}
 		} else if q.State == supervisor.Open {
 			s.line("Answer it", "%s", q.AnswerCommand)
 		}

@@ -52,6 +52,9 @@ func (d *Desk) Answer(ctx context.Context, id string, given service.Answer) (k s
 		return k, &service.Refusal{Reason: service.Conflict,
 			Text: "an answer that a fleet has kept cannot be changed; nothing was changed"}
 	}
+	if len(given.Images) > 0 {
+		return k, &client.ImagesRefusal{Question: id, Reason: "a fleet carries the words of an answer alone"}
+	}
 	q, err := d.Question(ctx, id)
 	k.Question = q
 	switch {

@@ -88,8 +88,11 @@ func TestWhatARunHasReportedIsToldInPart(t *testing.T) {
 
 // isNew has the fields of package view that a fleet does not show.
 var isNew = map[string]bool{
-	"/remark":     true,                                                   // open questions have none
-	"/forked/run": true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
+	// an answer by a fleet has no images
+	"/images/hash": true, "/images/name": true, "/images/type": true, "/images/width": true, "/images/height": true,
+	"/images/bytes": true,
+	"/remark":       true,                                                   // open questions have none
+	"/forked/run":   true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
 }
 
 // fields returns the leaves of a value as JSON by their paths.

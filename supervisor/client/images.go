@@ -1,0 +1,140 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/images"
+)
+
+// A Picture is an image that a person gives with an answer.
+type Picture struct {
+	Name string // of its file, for people
+	Data []byte
+}
+
+// ReadPicture reads the image of a file of the person's own, which is to be a plain file. The error says why it is none
+// that an agent can be shown.
+func ReadPicture(path string) (Picture, error) {
+	data, err := readPlain(path, 0)
+	if err == nil {
+		_, err = images.Check(data)
+	}
+	if err != nil {
+		return Picture{}, fmt.Errorf("the image %s: %w", path, err)
+	}
+	return Picture{filepath.Base(path), data}, nil
+}
+
+// readPlain reads a plain file that is no larger than an image may be, without being held up by one that is none.
+func readPlain(path string, flags int) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is no plain file")
+	case info.Size() > images.MaxBytes:
+		return nil, images.TooLarge(info.Size())
+	}
+	return io.ReadAll(io.LimitReader(f, images.MaxBytes+1))
+}
+
+// ReadImage reads an image that was kept, and what it is. The error says that it is gone, or is another.
+func ReadImage(path, hash string) ([]byte, images.Info, error) {
+	data, err := readPlain(path, unix.O_NOFOLLOW)
+	if err != nil {
+		return nil, images.Info{}, err
+	}
+	if images.Hash(data) != hash {
+		return nil, images.Info{}, fmt.Errorf("%s is another image", path)
+	}
+	info, err := images.Check(data)
+	return data, info, err
+}
+
+// An ImagesRefusal says why an answer can have no images. Nothing of it was kept.
+type ImagesRefusal struct{ Question, Reason string }
+
+func (e *ImagesRefusal) Error() string {
+	return fmt.Sprintf("question %s takes no image: %s; nothing was kept", e.Question, e.Reason)
+}
+
+func (c Client) takesImages(ctx context.Context, q *supervisor.Question) error {
+	var abilities procs.Abilities
+	if q.Run != "" {
+		record, err := c.Store.Run(ctx, q.Run)
+		if err != nil {
+			return err
+		}
+		var config conf.Config
+		if err := json.Unmarshal(record.Config, &config); err != nil {
+			return fmt.Errorf("the configuration of %s: %w", q.Run, err)
+		}
+		abilities = config.Abilities()
+	}
+	if why := supervisor.TakesImages(q, abilities); why != "" {
+		return &ImagesRefusal{q.ID, why}
+	}
+	return nil
+}
+
+// keepImages keeps the images of an answer in the folder of its run, on the disk when this returns. Nothing is kept if
+// one of them is none.
+func (c Client) keepImages(
+	ctx context.Context, q *supervisor.Question, a Answer,
+) (kept []checkpoints.Image, err error) {
+	pictures := a.Images
+	switch {
+	case len(pictures) == 0:
+		return nil, nil
+	case a.Skip || a.Decline || a.AllLike:
+		return nil, errors.New("images belong to one answer: they go with none to skip, to decline, or for all that is alike")
+	}
+	if err := c.takesImages(ctx, q); err != nil {
+		return nil, err
+	}
+	if len(pictures) > images.MaxMany {
+		return nil, fmt.Errorf("an answer has %d images at most, and these are %d", images.MaxMany, len(pictures))
+	}
+	sum := 0
+	for _, p := range pictures {
+		info, err := images.Check(p.Data)
+		if err != nil {
+			return nil, fmt.Errorf("the image %s: %w", p.Name, err)
+		}
+		sum += len(p.Data)
+		kept = append(kept, checkpoints.Image{Hash: images.Hash(p.Data), Name: p.Name, Type: info.Type,
+			Width: info.Width, Height: info.Height, Bytes: len(p.Data)})
+	}
+	if sum > images.MaxSum {
+		return nil, fmt.Errorf("the images of an answer have %d MB together at most, and these have %.1f",
+			images.MaxSum/1_000_000, float64(sum)/1e6)
+	}
+	for i, k := range kept {
+		path := c.Dirs.RunFile(q.Run, k.File(q.Agent))
+		if _, _, err := ReadImage(path, k.Hash); err == nil {
+			continue // it was given before
+		}
+		if err := files.ReplaceFile(path, pictures[i].Data, 0o600); err != nil {
+			return nil, fmt.Errorf("the image %s cannot be kept: %w", k.Name, err)
+		}
+	}
+	return kept, nil
+}
