@@ -6,7 +6,8 @@ import (
 )
 
 // This file has the work kept as it is when an agent asks, so that the question can be answered differently later
-// (fork.go): begun once the question is shown, and finished, or given up, before its answer is said.
+// (fork.go): begun once the question is shown, and finished, or given up, before its answer is said. By that of a
+// question that does not stop the work it is found what was deleted under its assumption; its answer waits for none.
 
 // keepingWork is why an answer is not said yet while that is under way.
 const keepingWork = "the work is kept as it is at the question"
@@ -15,7 +16,7 @@ const keepingWork = "the work is kept as it is at the question"
 func (s State) momentDue(first *Question) bool {
 	return first.Index == 0 && first.Moment == "" && first.NoMoment == "" && !first.Delivering &&
 		(first.State == checkpoints.QuestionOpen || first.State == checkpoints.QuestionAnswered) &&
-		forksAt(first) == nil && !s.Agents[first.Agent].Status.Ended()
+		(forksAt(first) == nil || first.Assumed != nil && IsOpen(first)) && !s.Agents[first.Agent].Status.Ended()
 }
 
 // moments keeps the work as it is at questions.

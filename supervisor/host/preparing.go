@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/worktree"
@@ -25,7 +27,7 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f effect.Effec
 		b.Gone = files.Missing(ctx, ask.SnapshotPaths(sig))
 	}
 	if first.Assumed != nil {
-		b.Made, b.Unknown = madeSince(ctx, s, first)
+		b.Made, b.Unknown = m.madeSince(ctx, s, first)
 	}
 	if first.Kept != nil && first.Kept.Copy != "" {
 		copied, err := m.Dirs.RunFile(s.Run.ID, first.Kept.Copy), error(nil)
@@ -37,11 +39,37 @@ func (m Machine) prepare(ctx context.Context, s supervisor.State, f effect.Effec
 }
 
 // madeSince looks for what was made under an assumption since the person was asked about it.
-func madeSince(ctx context.Context, s supervisor.State, q *supervisor.Question) (made []string, unknown string) {
+func (m Machine) madeSince(ctx context.Context, s supervisor.State, q *supervisor.Question) (made []string,
+	unknown string) {
 	if len(q.Assumed.Affects) == 0 {
 		return nil, prompts.AffectsUnsaid
 	}
-	return worktree.ChangedSince(ctx, s.Folder(q.Agent), q.Assumed.Affects, q.AskedAt)
+	folder := s.Folder(q.Agent)
+	return worktree.ChangedSince(ctx, folder, q.Assumed.Affects, q.AskedAt, m.goneSince(ctx, s, q, folder))
+}
+
+// goneSince returns the files that are not in a folder any more and were there at a question, in their order; nil if
+// that is not known.
+func (m Machine) goneSince(ctx context.Context, s supervisor.State, q *supervisor.Question, folder string) []string {
+	if q.Moment == "" {
+		return nil
+	}
+	differ, err := m.moments.of(m.Dirs, s.Run.ID).Diff(ctx, q.Moment, folder)
+	if err != nil {
+		m.Log.Info().Err(err).Str("question", q.ID).Msg("what was deleted")
+		return nil
+	}
+	gone, top := []string{}, git.TopAbove(folder)
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	for name, is := range differ {
+		if in, err := filepath.Rel(folder, filepath.Join(top, name)); is.Mode == "" && err == nil {
+			gone = append(gone, in)
+		}
+	}
+	slices.Sort(gone)
+	return gone
 }
 
 // handBack stores the answers with the state that the agent goes on from, and gives its path: where the agent has left

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"claude-supervise/supervisor/text"
@@ -19,10 +21,10 @@ const (
 )
 
 // ChangedSince returns the files at or below some paths in a folder that were written since a time, in their order, by
-// their paths in it; and in words what it cannot know: a file that is deleted, or whose time was set back, is not
-// found, and what leads out of the folder is not followed. It reads no file, at most maxEntriesRead names, and stops
-// with ctx.
-func ChangedSince(ctx context.Context, folder string, paths []string, since time.Time) (changed []string,
+// their paths in it, and those that are gone, by paths in it, too: nil if they are not known. It says in words what it
+// cannot know: a file whose time was set back is not found, and what leads out of the folder is not followed. It reads
+// no file, at most maxEntriesRead names, and stops with ctx.
+func ChangedSince(ctx context.Context, folder string, paths []string, since time.Time, gone []string) (changed []string,
 	unknown string) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -58,7 +60,15 @@ func ChangedSince(ctx context.Context, folder string, paths []string, since time
 			failed = append(failed, fmt.Sprintf("%s (%s)", text.Line(at, text.MaxNamed), text.FirstLine(err.Error())))
 		}
 	}
-	unknown = "Deleted files are not listed."
+	for _, name := range gone {
+		below := func(at string) bool { return text.Under(filepath.Join("/", name), filepath.Join("/", at)) }
+		if slices.ContainsFunc(paths, below) {
+			changed = append(changed, text.Line(name, text.MaxNamed)+" (deleted)")
+		}
+	}
+	if unknown = "Deleted files are not listed."; gone != nil { // what is kept is begun when the agent goes on
+		unknown = "Files deleted in the first moment after the question are not listed."
+	}
 	if n := len(changed) - maxChanged; n > 0 {
 		changed, unknown = changed[:maxChanged], fmt.Sprintf("And %d more. ", n)+unknown
 	}

@@ -36,7 +36,7 @@ func Shown(q view.QuestionView) terminal.Question {
 		t.Command = ""
 	}
 	if q.Assumption != "" {
-		t.Context = strings.TrimSpace(t.Context + "\n" + assumed(q))
+		t.Context = strings.TrimSpace(t.Context + "\n" + view.AssumedInWords(q))
 	}
 	switch kind := questions.KindOf(q.Kind); {
 	case kind.Runs: // what runs is kept as it is

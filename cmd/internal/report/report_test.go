@@ -73,6 +73,7 @@ func sample(said func(string) string) view.RunReport {
 		},
 		Rules: []view.PermissionView{{Rule: said("Bash(go test:*)"), From: said("--allow")}},
 	}
+	r.Asked[0].Assumption, r.Asked[0].Verdict, r.Asked[0].Affects = said("JWT"), "confirmed", []string{said("auth.go")}
 	for i, kind := range []string{"clarification", "blocker", "permission", "command", "permission"} {
 		reflect.ValueOf(&r.Asked[i].Kind).Elem().SetString(kind)
 	}

@@ -126,7 +126,8 @@ func (s *Server) pageCompare(w http.ResponseWriter, r *http.Request) error {
 // compared draws what came of two answers to a question.
 func (d drawer) compared(both [2]service.Compared) g.Node {
 	row := func(name string, of func(service.Compared) g.Node) g.Node {
-		return html.Tr(html.Th(markup.Attribute("scope", "row"), html.Span(g.Text(name))), html.Td(of(both[0])), html.Td(of(both[1])))
+		return html.Tr(html.Th(markup.Attribute("scope", "row"), html.Span(g.Text(name))), html.Td(of(both[0])),
+			html.Td(of(both[1])))
 	}
 	var paths []string
 	for i := range both {

@@ -1,13 +1,12 @@
-package asking
+package view
 
 import (
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
-	"claude-supervise/supervisor/view"
 )
 
-// assumed says with what an agent goes on that does not wait for the answer, and what has become of that.
-func assumed(q view.QuestionView) string {
+// AssumedInWords says with what an agent goes on that does not wait for the answer, and what has become of that.
+func AssumedInWords(q QuestionView) string {
 	say := "It works on meanwhile, and assumes: "
 	switch questions.Verdict(q.Verdict) {
 	case questions.Confirmed:
