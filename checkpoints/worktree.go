@@ -68,6 +68,12 @@ func (w Worktree) Commands(folder string) (merge, drop []string) {
 	return merge, append(drop, git(w.Repo, "branch", "-D", shellWord(w.Branch)))
 }
 
+// RepairCommand returns what a person types where the work tree that it was made from was moved to a folder: git looks
+// for it by where that was.
+func (w Worktree) RepairCommand(folder string) string {
+	return "git -C " + shellWord(folder) + " worktree repair " + shellWord(w.Path)
+}
+
 // isCommit reports whether a tip is the name of a commit, and not of a branch.
 func isCommit(tip string) bool {
 	return (len(tip) == 40 || len(tip) == 64) && strings.Trim(tip, "0123456789abcdef") == ""

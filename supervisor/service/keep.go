@@ -44,6 +44,10 @@ func Keep(ctx context.Context, c client.Client, id string, sure bool,
 		if all[0], err = takeOver(ctx, c, s, sure); err != nil {
 			return "", err
 		}
+		if from, err := c.Reader().Run(ctx, s.Run.Forked.Run); err == nil && from.Forked != nil && sure {
+			all = append(all, "That is the folder of "+from.ID+", which continues from a question itself. To take it on: "+
+				program+" keep "+from.ID)
+		}
 	}
 	for _, other := range others {
 		if !sure {
@@ -79,7 +83,10 @@ func takeOver(ctx context.Context, c client.Client, s supervisor.State, sure boo
 		byHand = ". To merge it by hand: " + strings.Join(by, " && ")
 	}
 	if view.FolderGone(w.From) {
-		return "", refused("the folder that takes it over is gone: %s%s", w.From, byHand)
+		by, _ = w.Commands("NEW_FOLDER")
+		by = append([]string{w.RepairCommand("NEW_FOLDER")}, by...)
+		return "", refused("the folder that takes it over is gone: %s. If it was moved, merge it by hand: %s", w.From,
+			strings.Join(by, " && "))
 	}
 	carry := git.Carry{Folder: c.Dirs.RunFile(run, carryFolder), Since: worktree.MomentsOf(c.Dirs, w.Moment.Run),
 		Moment: w.Moment.ID, From: w.Path, Into: w.From}
