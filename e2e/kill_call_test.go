@@ -33,6 +33,12 @@ var callScenarios = []killScenario{
 		flags: []string{"--hold", "forever", "--on-question", "ask"}, at: whileAssuming, once: byPrompt, real: true},
 	{name: "a question that does not stop the work, answered once that is done", scenario: "assume",
 		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileAssuming, once: byPrompt},
+	{name: "a call that claude has refused", scenario: "refused",
+		flags: []string{"--hold", "forever", "--on-question", "ask"}, at: whileRefused, real: true,
+		asksMore: true, ends: (*world).letThroughAsAllowed},
+	{name: "a call that claude has refused, answered once the agent is parked", scenario: "refused",
+		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileRefused,
+		asksMore: true, ends: (*world).letThroughAsAllowed},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		once: []string{byPrompt[0], `"A1: ledger`}},
 	{name: "a form of an MCP server", scenario: "elicitation", flags: []string{"--hold", "forever", "--on-question", "ask"},
@@ -69,6 +75,32 @@ var whileInPlace = []string{"before launch", "after launch", "after save started
 var whileAssuming = []string{"before save called", "after save called", "before reply", "after reply", "before notify",
 	"after save noted", "before prepare", "after prepare", "after save prepared", "before deliver", "after deliver",
 	"after save sent", "after save received", "after confirm", "after save surveyed"}
+
+// whileRefused are the points at which a refused call is on its way to the person, what they allow to the agent, and the
+// call that is made again through the hook before it.
+var whileRefused = []string{"before save call_refused", "after save call_refused", "before notify", "after save noted",
+	"before deliver", "after deliver", "after save sent", "before save asked", "after save asked", "after save received",
+	"after confirm", "after save surveyed"}
+
+// letThroughAsAllowed checks that a refused call was made no more often than it was allowed.
+func (w *world) letThroughAsAllowed(int) {
+	w.t.Helper()
+	allowed, made := 0, 0
+	for _, q := range parse[struct{ Questions []questionView }](w.t, w.must("show", w.ps().ID, "--json")).Questions {
+		if q.Kind != "refusal" {
+			w.t.Errorf("a %s is asked about", q.Kind)
+		}
+		allowed++
+	}
+	for _, line := range w.conversation() {
+		if strings.Contains(line, `"is_error":false`) && strings.Contains(line, `"notes`) {
+			made++
+		}
+	}
+	if made == 0 || made > allowed {
+		w.t.Errorf("the call is allowed %d times, and made %d times", allowed, made)
+	}
+}
 
 // bothAsk is when two subagents wait.
 var bothAsk = &pass{1, "before save called", 2}

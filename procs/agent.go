@@ -57,6 +57,10 @@ type Talk interface {
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
 	CloseInput() error
+
+	// Expect has the hook before a call ask about those with these keys (CallKey), in place of those of the last Expect. It
+	// does not block. Without Spec.AsksRefused, and of a command, nothing is asked.
+	Expect(calls []string)
 }
 
 // A CallResult is the result of a call that an earlier process has made, as that would have written it.

@@ -1,6 +1,10 @@
 package procs
 
-import "encoding/json"
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+)
 
 // A BeforeCall is a call that the agent or a subagent of its is about to make, as the CLI's hook before it has it.
 type BeforeCall struct {
@@ -16,4 +20,11 @@ type BeforeCall struct {
 type CallCheck struct {
 	Ask  string // why a person is to be asked; "": nobody has to be
 	Deny string // why it is not made, which the agent reads; "": it may be
+
+	Allow bool // it is let through, whatever wants it asked about or refused but a rule; not with Deny
+}
+
+// CallKey is the same for the same call made again: the same tool, and the same input to the byte.
+func CallKey(tool string, input json.RawMessage) string {
+	return fmt.Sprintf("%s %x", tool, sha256.Sum256(input))
 }

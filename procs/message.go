@@ -72,8 +72,14 @@ type (
 	PromptRefused struct{ UUID, Reason string }
 
 	// Refused says that the CLI has refused a call by itself, without asking anybody. Why is what of the mode, the rules
-	// or a check has refused it, in words, "" if the CLI does not say it.
-	Refused struct{ Tool, Why string }
+	// or a check has refused it, in words, "" if the CLI does not say it. Fixed: it is refused whatever is answered. Call
+	// is the call as the hook before it had it, with no Request; nil if it is not known, or too large to be shown, or the
+	// Spec does not have it remembered (AsksRefused).
+	Refused struct {
+		Tool, ToolUse, Why string
+		Fixed              bool
+		Call               *Ask
+	}
 
 	// Result ends a turn. Origin is what has begun it if that is nothing that was said to the process: task-notification,
 	// peer. A scheduled wake-up has none. Of a Spec.Command there is one, after the end of the process and before its
@@ -118,6 +124,9 @@ type (
 		Suggestions json.RawMessage
 		From        Subagent
 		Elicits     bool `json:",omitempty"`
+		// the call was refused before (Refused.Call), or the hook before it asks, since it is one of those of Expect: Allow
+		// lets it be made, whatever else would refuse it but a rule; Deny with no message leaves it to rules and modes
+		Refused bool `json:",omitempty"`
 		// where the call is made, as the hook before it said; "" if it said nothing
 		Cwd string `json:",omitempty"`
 		// of the conversation: the line that holds the call, by its uuid; "" if nothing has shown it

@@ -21,7 +21,7 @@ import (
 
 // Assuming returns the open questions of an agent that it does not wait for at its work, oldest first.
 func (s State) Assuming(agent string) []*Question {
-	return s.FindQuestionsOf(agent, func(q *Question) bool { return IsOpen(q) && q.Assumed != nil })
+	return s.FindQuestionsOf(agent, func(q *Question) bool { return IsOpen(q) && worksOn(q) })
 }
 
 // assuming keeps an agent from its end, with nothing left to do, while something that it has assumed is open.
@@ -127,8 +127,8 @@ func mustLook(q *Question) bool { return questions.VerdictOf(q) == questions.Cor
 // true.
 func (d *transition) judged(a *Agent, q *Question) (done bool) {
 	switch l := d.Live(a.ID); {
-	case q.Assumed == nil || a.Report == nil:
-	case mustLook(q):
+	case !worksOn(q) || a.Report == nil:
+	case mustLook(q), questions.KindOf(q.Kind).Refused && questions.Allowed(q):
 		a = d.agent(a.ID)
 		a.Report, a.ReportRequested, a.ToldMissing = nil, false, false
 	case a.Report.Status == "success" && (l == nil || !l.Phase.InTurn() && !d.reads(l)) && len(a.Outbox) == 0 && !a.GoOn:
@@ -146,14 +146,14 @@ func (s State) aside(o checkpoints.OutboxItem) bool {
 		return false
 	}
 	group := s.Group(o.Group)
-	return len(group) > 0 && group[0].Assumed != nil
+	return len(group) > 0 && worksOn(group[0])
 }
 
 // asideText is the answer to a question that did not stop the work, which a subagent may have asked.
 func (s State) asideText(group []*Question, l *Launch) string {
 	if sub := group[0].From; sub != nil {
 		reached := sub.ID != "" && claude.ReleaseOf(l.Version).RevivesSubagents
-		return prompts.AssumedBySubagent(s.answerText(group), sub, reached)
+		return prompts.AsideBySubagent(group[0], s.answerText(group), sub, reached)
 	}
 	return s.answerText(group)
 }

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
 )
 
 // delivering is what a delivery is made of.
@@ -67,7 +68,7 @@ func (d *transition) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
 	d.sayAgain(v.Agent, v.Messages)
-	if v.Grant != "" {
+	if v.Grant != "" && !questions.KindOf(d.Questions[v.Grant].Kind).Refused { // else it may have been made
 		d.question(v.Grant).GrantSpent = false
 	}
 	for _, q := range d.Groups(v.Groups) {

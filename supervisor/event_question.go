@@ -64,19 +64,31 @@ func (d *transition) unasked(b Asked, l *Launch, fingerprint string) (v deliveri
 		return answer("refused", text.JSON(ask.Reply{Behavior: Deny, Message: b.Refused}))
 	case !kind.InCall:
 		return v, false
+	case kind.Refused: // the hook before the call asks: what is not allowed is left to rules and modes
+		g := d.grant(b, fingerprint)
+		if g == nil {
+			call.ToolUse = "" // its result is no receipt
+			return answer("left", text.JSON(ask.Reply{}))
+		}
+		return d.spend(g, &call), true
 	case kind.Ruled && d.readsOwnRun(b.Agent, call):
 		return answer("own run", text.JSON(ask.Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	case kind.Ruled && d.Config.Permissions == conf.DenyPermissions:
 		return answer("denied", text.JSON(ask.Reply{Behavior: Deny, Message: prompts.PermissionsDenied}))
 	}
 	if g := d.grant(b, fingerprint); g != nil {
-		d.question(g.ID).GrantSpent = true
-		return delivering{key: "grant " + g.ID, grant: g.ID, tool: &call, reply: toolReply(&call, d.Group(g.Group))}, true
+		return d.spend(g, &call), true
 	}
 	if kind.Ruled && d.permitted(b.Rule, b.Agent, call.Cwd) != "" {
 		return answer("by rule", text.JSON(ask.Reply{Behavior: Allow, UpdatedInput: call.Input}))
 	}
 	return v, false
+}
+
+// spend has a call answered by what a person has answered before, which is good for it alone.
+func (d *transition) spend(g *Question, call *checkpoints.ToolCall) delivering {
+	d.question(g.ID).GrantSpent = true
+	return delivering{key: "grant " + g.ID, grant: g.ID, tool: call, reply: toolReply(call, d.Group(g.Group))}
 }
 
 // grant finds a permission, or an answer to an MCP server, that was given after its call was gone, for exactly this
@@ -89,17 +101,26 @@ func (d *transition) grant(b Asked, fingerprint string) *Question {
 		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && ask.CwdOf(q) == b.Call.Cwd &&
 			!q.GrantSpent &&
 			(!kind.Evidence || ask.SameEvidence(q.Context, b.Questions[0].Context)) &&
-			(questions.Allowed(q) || !kind.Decides && !ask.Revoked(d.Group(q.Group)))
+			(questions.Allowed(q) || !kind.Decides && !ask.Revoked(d.Group(q.Group))) &&
+			(!kind.Refused || sameCaller(q.From, b.Call.From))
 	}) {
-		for _, v := range d.FindDeliveries(b.Agent, func(v *Delivery) bool {
-			return v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)
-		}) {
-			if v.Prompt() && slices.Contains(v.Groups, q.Group) {
-				return q
-			}
+		if d.toldGrant(q) {
+			return q
 		}
 	}
 	return nil
+}
+
+// toldGrant reports whether an agent was told by a prompt of the answer to a question. One whose call was refused may
+// make it again before it is known that the prompt was written.
+func (s State) toldGrant(q *Question) bool {
+	if questions.KindOf(q.Kind).Refused {
+		return q.Delivering || q.State == checkpoints.QuestionDelivered
+	}
+	return len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
+		return (v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)) && v.Prompt() &&
+			slices.Contains(v.Groups, q.Group)
+	})) > 0
 }
 
 // AskCancelled withdraws a request or call.
@@ -175,6 +196,10 @@ func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) ask.Cal
 	}
 	seen := look(m.Name, m.Input)
 	q, rule := ask.Permission(m, seen)
+	if m.Refused {
+		return Asked{Kind: questions.AskRefusal, Questions: []signals.Question{ask.AboutRefused(q)},
+			Call: checkpoints.ToolCall{Cwd: seen.Cwd}}, nil
+	}
 	return Asked{Kind: questions.AskPermission, Questions: []signals.Question{q}, Rule: rule,
 		Call: checkpoints.ToolCall{Cwd: seen.Cwd}}, nil
 }

@@ -14,6 +14,7 @@ func (d *transition) finish(a *Agent, status Status, reason string) {
 		return
 	}
 	d.withdraw(a.ID)
+	d.voidGrants(a.ID)
 	d.abandon(a)
 	a.NotBefore, a.LimitedBy, a.HoldUntil, a.QueuedAt, a.EndedAt = nil, "", nil, nil, &at
 	d.setStatus(a, status, reason)

@@ -13,7 +13,7 @@ import (
 
 // pure lists what the core may call of the packages that do I/O, and of sync. Types and constants of theirs are free.
 var pure = map[string][]string{
-	"procs": {},
+	"procs": {"CallKey"},
 	"claude": {"AnsweredIn", "AnsweredText", "Classify", "HarmlessFlags", "RefusedByHook", "ReleaseOf", "ReplaceFlags",
 		"StartsSubagent", "WithoutFlags"},
 	"checkpoints": {"PlainID"},

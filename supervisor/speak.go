@@ -87,7 +87,7 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			p.groups = append(p.groups, s.Group)
 		}
 		d.toldInterrupted(group)
-		if group[0].Assumed != nil {
+		if worksOn(group[0]) {
 			texts = append(texts, d.asideText(group, l))
 			continue
 		}

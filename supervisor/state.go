@@ -112,7 +112,7 @@ func byAge(a, b *Question) int {
 // budget and how long it takes aside, and those that do not stop its work (Assuming).
 func (s State) Open(agent string) []*Question {
 	return s.FindQuestionsOf(agent, func(q *Question) bool {
-		return IsOpen(q) && !questions.KindOf(q.Kind).Aside && q.Assumed == nil
+		return IsOpen(q) && !questions.KindOf(q.Kind).Aside && !worksOn(q)
 	})
 }
 

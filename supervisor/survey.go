@@ -15,9 +15,10 @@ type Surveyed struct {
 	Agent      string
 	Launch     int
 	Checkpoint string
-	Unread     []Named `json:"Unheard"` // signals of its last turn, if that was lost; most of them are known
-	Whole      bool    // that turn came to its end all the same
-	After      string  `json:",omitempty"` // the delivery that they come after in the conversation, which so has it
+	Unread     []Named       `json:"Unheard"`    // signals of its last turn, if that was lost; most of them are known
+	Refused    []CallRefused `json:",omitempty"` // calls that it has refused by itself in it, the same
+	Whole      bool          // that turn came to its end all the same
+	After      string        `json:",omitempty"` // the delivery that they come after in the conversation, which so has it
 
 	// ByHook is what hooks of the person's own have decided about calls whose questions are Undecided, by tool use.
 	ByHook map[string]*procs.HookDecision `json:",omitempty"`
@@ -52,6 +53,9 @@ func (e Surveyed) apply(d *transition) error {
 		if err := d.signal(e.Agent, n); err != nil && !errors.Is(err, ErrUnwelcome) {
 			return err
 		}
+	}
+	for _, refused := range e.Refused {
+		d.callRefused(refused)
 	}
 	if e.Whole {
 		a.GoOn = false

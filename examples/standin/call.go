@@ -159,6 +159,8 @@ func (c *conversation) give(t *turn, made call, r result) error {
 		meta := doc{"id": made.id}
 		if r.meta != nil {
 			meta["permission_decision"] = r.meta
+			kept["permissionDecision"] = doc{"decision": r.meta["decision"], "source": r.meta["source"],
+				"reasonType": r.meta["reason_type"]}
 		}
 		if r.kind != "" {
 			meta["non_execution_kind"] = r.kind

@@ -16,6 +16,7 @@ const (
 	modeDefault = "default"
 	modeEdits   = "acceptEdits"
 	modeBypass  = "bypassPermissions"
+	modeAuto    = "auto" // its check does not run, as with a server that does not pass it on
 )
 
 type options struct {
@@ -133,11 +134,11 @@ func parseFlags(args []string) (options, error) {
 		o.mode = modeBypass
 	case mode == "manual":
 		o.mode = modeDefault
-	case mode != modeDefault && mode != modeEdits && mode != modeBypass:
+	case mode != modeDefault && mode != modeEdits && mode != modeBypass && mode != modeAuto:
 		return o,
 			complain(
 				"error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, "+
-					"bypassPermissions, manual.", mode)
+					"auto, bypassPermissions, manual.", mode)
 	}
 	if f.Changed("session-id") {
 		if uuid.Validate(o.session) != nil {

@@ -34,6 +34,7 @@ var (
 	byRule   = doc{"decision": "accept", "source": "config", "reason_type": "rule"}
 	byConfig = doc{"decision": "accept", "source": "config"}
 	byMode   = doc{"decision": "accept", "source": "config", "reason_type": "mode"}
+	byHook   = doc{"decision": "accept", "source": "hook", "reason_type": "hook"}
 	byPerson = doc{"decision": "accept", "source": "user_temporary"}
 )
 
@@ -53,14 +54,9 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{refusal: refusal(hooked.Reason)}, nil
 	case made.name == "AskUserQuestion":
 	case made.matches(c.opts.denied):
-		denied := "Permission to use " + made.name + " has been denied."
-		said := doc{"type": "system", "subtype": "permission_denied", "tool_name": made.name, "tool_use_id": made.id,
-			"decision_reason_type": "rule", "decision_reason": denied, "message": denied}
-		if c.sub != nil {
-			said["agent_id"] = c.sub.id
-		}
-		c.print(said)
-		return verdict{refusal: refusal(denied)}, nil
+		return c.deny(made, "rule", "Permission to use "+made.name+" has been denied."), nil
+	case hooked.Decision == "allow":
+		return verdict{allowed: true, meta: byHook, input: hooked.Updated}, nil
 	case hooked.Decision == "ask":
 	case made.name == "Agent" || made.name == "SendMessage":
 		return verdict{allowed: true, meta: byConfig, input: hooked.Updated}, nil
@@ -72,6 +68,8 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{allowed: true, meta: byMode}, nil
 	case (made.name == "Write" || made.name == "Edit") && inside && c.opts.mode == modeEdits:
 		return verdict{allowed: true, meta: byMode}, nil
+	case c.opts.mode == modeAuto && made.name == "Bash":
+		return c.deny(made, "classifier", "Classifier unavailable"), nil
 	}
 	prompt := c.prompt(made, inside)
 	if hooked.Decision == "ask" {
@@ -97,6 +95,23 @@ func (c *conversation) permit(made call) (verdict, error) {
 	}
 	c.update(v.updates)
 	return v, nil
+}
+
+// deny refuses a call without a question, which the stream tells.
+func (c *conversation) deny(made call, by, reason string) verdict {
+	denied := "Permission to use " + made.name + " has been denied."
+	said := doc{"type": "system", "subtype": "permission_denied", "tool_name": made.name, "tool_use_id": made.id,
+		"decision_reason_type": by, "message": denied}
+	if reason != "" {
+		said["decision_reason"] = reason
+	}
+	if c.sub != nil {
+		said["agent_id"] = c.sub.id
+	}
+	c.print(said)
+	r := refusal(denied)
+	r.meta = doc{"decision": "reject", "source": "config", "reason_type": by}
+	return verdict{refusal: r}
 }
 
 // update changes what is allowed, as an answer to a request for permission may.

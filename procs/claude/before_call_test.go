@@ -42,13 +42,13 @@ func TestWhatIsDecidedOfACallBeforeItIsMade(t *testing.T) {
 		{"no tool", `{}`, output(`"permissionDecision":"deny","permissionDecisionReason":"` + unread + `"`)},
 		{"no JSON", `{`, output(`"permissionDecision":"deny","permissionDecisionReason":"` + unread + `"`)},
 	} {
-		answer, refused := launch(spec).checked(json.RawMessage(c.hook), true)
+		answer, refused := launch(spec).checked(json.RawMessage(c.hook), true, procs.CallCheck{})
 		got, err := json.Marshal(answer)
 		if err != nil || string(got) != c.want || (refused != "") != strings.Contains(c.want, `"deny"`) {
 			t.Errorf("%s: %s, %q (%v)", c.name, got, refused, err)
 		}
 	}
-	answer, refused := launch(spec).checked(json.RawMessage(ask), false)
+	answer, refused := launch(spec).checked(json.RawMessage(ask), false, procs.CallCheck{})
 	if got := fmt.Sprint(answer); !strings.Contains(got, "permissionDecision:deny") || refused == "" {
 		t.Errorf("where nobody would be asked it is %s, %q", got, refused)
 	}

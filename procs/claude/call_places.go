@@ -1,6 +1,10 @@
 package claude
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"claude-supervise/procs"
+)
 
 // callPlaces are where the newest calls are: the line of the conversation that holds each, and the folder in which it
 // is made. The request to permit a call says neither.
@@ -13,6 +17,8 @@ type callPlaces struct {
 type callPlace struct {
 	line string // its uuid
 	cwd  string // as the hook before the call says it
+
+	call *procs.Ask // the call itself, until its result; nil: not kept
 }
 
 // maxCallPlaces bounds the calls that are remembered. A request follows its hook at once, but many calls may be made
@@ -53,4 +59,12 @@ func (p *callPlaces) note(hook json.RawMessage) {
 	if in.ToolUse != "" && in.Cwd != "" {
 		p.at(in.ToolUse).cwd = in.Cwd
 	}
+}
+
+// forget returns a call that was kept, and keeps it no more; nil if it is not.
+func (p *callPlaces) forget(call string) (kept *procs.Ask) {
+	if known := p.of[call]; known != nil {
+		kept, known.call = known.call, nil
+	}
+	return kept
 }

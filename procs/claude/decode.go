@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -33,6 +34,7 @@ type (
 		procs.Own
 		Request string
 		Input   json.RawMessage
+		Call    *procs.Ask // as Refused.Call; nil as there
 	}
 
 	// compacted is the hook after a conversation was compacted.
@@ -51,6 +53,8 @@ type decoder struct {
 	subagents   subagents
 	serverCalls serverCalls
 	places      callPlaces
+	asksRefused bool      // Spec.AsksRefused
+	past        bool      // the lines are those of a transcript, which has no hooks and no permission_denied
 	resets      time.Time // of the usage limit that is reached, by the last rate_limit_event
 	hookRefused string    // why a hook let no turn begin for what was said last
 	begun       bool      // a line of the protocol was read
@@ -188,6 +192,9 @@ func (d *decoder) assistant(l *line) (out []procs.Message) {
 			d.subagents.used(l.Parent, b)
 			d.serverCalls.begin(b)
 			d.places.at(b.ID).line = l.UUID
+			if d.past {
+				d.keep(procs.Ask{ToolUse: b.ID, Name: b.Name, Input: b.Input, Line: l.UUID})
+			}
 			out = append(out, procs.ToolUse{MessageID: l.Message.ID, Parent: l.Parent, ID: b.ID, Name: b.Name, Input: b.Input,
 				Agent: l.AgentID})
 		}
@@ -212,6 +219,11 @@ func (d *decoder) user(l *line) (out []procs.Message) {
 				if meta.ID == b.ToolUseID {
 					r.Hook = meta.Decision.byHook(b, l.ToolUseResult)
 				}
+			}
+			call := d.places.forget(b.ToolUseID)
+			if call != nil && d.past && l.Decision.byItself() {
+				call.Cwd = l.Cwd
+				out = append(out, refusedIn(call.Name, b.ToolUseID, l.Decision.Reason, "", call))
 			}
 			out = append(out, r)
 		case "text":
@@ -300,15 +312,29 @@ func (d *decoder) system(l *line) []procs.Message {
 	case "status":
 		return activity(l.Status)
 	case "permission_denied":
-		return one(RefusedIn(l.Line))
+		return one(refusedIn(l.ToolName, l.ToolUseID, l.ReasonType, l.Reason, d.places.forget(l.ToolUseID)))
 	}
 	return nil
 }
 
 // RefusedIn reads a line that says that the CLI has refused a call by itself.
 func RefusedIn(l stream.Line) procs.Refused {
-	return procs.Refused{Tool: procs.Cut(l.ToolName, maxID), Why: refusedFor(l)}
+	return refusedIn(l.ToolName, "", l.ReasonType, l.Reason, nil)
 }
+
+func refusedIn(tool, toolUse, by, reason string, call *procs.Ask) procs.Refused {
+	if tool == noAnswers {
+		call = nil
+	}
+	return procs.Refused{Tool: procs.Cut(tool, maxID), ToolUse: procs.Cut(toolUse, maxID), Why: refusedFor(by, reason),
+		Fixed: slices.Contains(fixed, by), Call: call}
+}
+
+// fixed are the types of reasons that an answer of the hook before a call does not lift (2.1.332).
+var fixed = []string{"rule", "subcommandResults", "hook"}
+
+// noAnswers is the tool that would go on without any answer if the hook before the call let it through.
+const noAnswers = "AskUserQuestion"
 
 // refusals are why the CLI refuses calls without a question, by the type that it gives for it (2.1.332).
 var refusals = map[string]string{
@@ -321,9 +347,9 @@ var refusals = map[string]string{
 }
 
 // refusedFor returns why a call was refused, in words.
-func refusedFor(l stream.Line) string {
-	said := strings.Join(strings.Fields(procs.Cut(l.Reason, procs.MaxShown)), " ")
-	switch why := refusals[l.ReasonType]; {
+func refusedFor(by, reason string) string {
+	said := strings.Join(strings.Fields(procs.Cut(reason, procs.MaxShown)), " ")
+	switch why := refusals[by]; {
 	case why != "" && said != "":
 		return why + ": " + said
 	case why != "":
@@ -361,7 +387,7 @@ func (d *decoder) request(l *line) []procs.Message {
 		return one(d.mcpMessage(l.RequestID, r))
 	case r.Subtype == "hook_callback" && r.CallbackID == callCallback:
 		d.places.note(r.Input)
-		return one(calling{Request: l.RequestID, Input: r.Input})
+		return one(calling{Request: l.RequestID, Input: r.Input, Call: d.expectable(l.RequestID, r.Input)})
 	case r.Subtype == "hook_callback" && r.CallbackID == compactCallback:
 		return one(compacted{Request: l.RequestID, Input: r.Input})
 	case r.Subtype == "hook_callback" && r.CallbackID == stopCallback:

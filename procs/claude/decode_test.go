@@ -92,7 +92,7 @@ func TestALineMeansWhatItSays(t *testing.T) {
 			[]procs.Message{procs.Activity{Text: "API Error: 529"}}},
 		{"a call that the CLI refuses by itself",
 			`{"type":"system","subtype":"permission_denied","tool_name":"Bash","tool_use_id":"t","decision_reason_type":"mode","message":"x"}`,
-			[]procs.Message{procs.Refused{Tool: "Bash", Why: "its permission mode asks nobody"}}},
+			[]procs.Message{procs.Refused{Tool: "Bash", ToolUse: "t", Why: "its permission mode asks nobody"}}},
 		{"and its own words where it has some",
 			`{"type":"system","subtype":"permission_denied","tool_name":"Bash","decision_reason_type":"classifier","decision_reason":"not\nnow"}`,
 			[]procs.Message{procs.Refused{Tool: "Bash", Why: "the check of the mode auto has refused it: not now"}}},

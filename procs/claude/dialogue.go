@@ -54,6 +54,7 @@ type dialogue struct {
 
 	spending inquiry
 	hookAsks atomic.Bool // Release.HookAsks, once the process has said its version
+	expected atomic.Pointer[map[string]bool]
 
 	waiting waiting
 	replies errgroup.Group // what is written on behalf of the goroutine that reads stdout, see reply
@@ -141,7 +142,7 @@ func ReadStream(p *procs.Process, out io.Reader, take func(procs.Message)) {
 // readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the
 // last result.
 func readLines(p *procs.Process, in *procs.Lines, take func(procs.Message)) (spoke bool, spent spending) {
-	d := decoder{ledger: launch(p.Spec).ledger()}
+	d := decoder{ledger: launch(p.Spec).ledger(), asksRefused: p.Spec.AsksRefused}
 	for {
 		data, whole, err := in.Next()
 		if err != nil {
@@ -181,13 +182,14 @@ func (d *dialogue) take(m procs.Message) {
 		d.receive(m)
 		return
 	case calling:
-		d.reply(func() error {
-			answer, refused := launch(d.Spec).checked(m.Input, d.hookAsks.Load())
-			if refused != "" {
-				d.Tell(procs.Activity{Text: refused})
+		if m.Call != nil && d.expects(m.Call) {
+			leave := func(string) { d.reply(func() error { return d.answerHook(m.Request, m.Input, procs.CallCheck{}) }) }
+			if d.admit(request{id: m.Request, how: byVerdict, hook: m.Input}, leave) {
+				d.Tell(*m.Call)
 			}
-			return d.respond(m.Request, answer)
-		})
+			return
+		}
+		d.reply(func() error { return d.answerHook(m.Request, m.Input, procs.CallCheck{}) })
 		return
 	case compacted:
 		d.reply(func() error { return d.respond(m.Request, launch(d.Spec).afterCompaction(m.Input)) })

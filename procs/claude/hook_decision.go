@@ -16,7 +16,11 @@ import (
 type permissionDecision struct {
 	Decision string `json:"decision"` // accept, reject
 	Source   string `json:"source"`
+	Reason   string `json:"reasonType"` // as decision_reason_type has it; of transcripts alone
 }
+
+// byItself reports whether the CLI has refused a call without asking anybody.
+func (d permissionDecision) byItself() bool { return d.Decision == "reject" && d.Source == "config" }
 
 // byHook returns what a hook has decided about the call of a result; nil if none has.
 func (d permissionDecision) byHook(result stream.Block, answers givenAnswers) *procs.HookDecision {

@@ -98,8 +98,12 @@ func (d *dialogue) Allow(request string, updatedInput json.RawMessage) error {
 	if !json.Valid(updatedInput) {
 		return errors.New("allow a call: its input is not JSON")
 	}
-	if _, err := d.claim(request, byVerdict); err != nil {
+	r, err := d.claim(request, byVerdict)
+	if err != nil {
 		return err
+	}
+	if r.hook != nil {
+		return d.answerHook(request, r.hook, procs.CallCheck{Allow: true})
 	}
 	return d.respond(request, allowed(updatedInput))
 }
@@ -115,10 +119,15 @@ func (s launch) isOwn(tool string) bool {
 	return len(s.Tools) > 0 && strings.HasPrefix(tool, ToolPrefix)
 }
 
-// Deny refuses it; the agent reads the message. With interrupt its turn ends, and it reads no message.
+// Deny refuses it; the agent reads the message. With interrupt its turn ends, and it reads no message. An expected call
+// that is denied with no message is left to rules and modes.
 func (d *dialogue) Deny(request, message string, interrupt bool) error {
-	if _, err := d.claim(request, byVerdict); err != nil {
+	r, err := d.claim(request, byVerdict)
+	if err != nil {
 		return err
+	}
+	if r.hook != nil {
+		return d.answerHook(request, r.hook, procs.CallCheck{Deny: message})
 	}
 	return d.respond(request, denial(message, interrupt))
 }

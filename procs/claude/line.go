@@ -21,6 +21,7 @@ type line struct {
 
 	// of transcripts: the same of a line with one result
 	Decision     permissionDecision `json:"permissionDecision"`
+	Cwd          string             `json:"cwd"`
 	ResultInFile givenAnswers       `json:"toolUseResult"`
 
 	TaskDescription string `json:"task_description"` // of a subagent's line (2.1.200)

@@ -12,8 +12,8 @@ import (
 )
 
 // SaidAfter gives what the conversation has after the user message with this uuid, a turn of its own or taken into one,
-// as the handler of the process was given it or would have been: Text, ToolUse and ToolResult of the main conversation,
-// and of its subagents what they have said since. That a subagent has come to its end is told by a result of the call
+// as the handler of the process was given it or would have been: Text, ToolUse, ToolResult and Refused of the main
+// conversation, and of its subagents what they have said since. That a subagent has come to its end is told by a result of the call
 // that started it, an empty one before the conversation's own. Nothing, if the message is not there.
 func SaidAfter(transcript, uuid string, each func(procs.Message)) error {
 	paths, err := subagentsOf(transcript)
@@ -26,7 +26,7 @@ func SaidAfter(transcript, uuid string, each func(procs.Message)) error {
 		sub.ToolUse = cmp.Or(sub.ToolUse, sub.ID)
 		said.untold[sub.ToolUse] = sub
 	}
-	var d decoder
+	d := decoder{past: true}
 	after := false
 	err = scanLines(transcript, func(data []byte) bool {
 		var l line
@@ -81,6 +81,10 @@ func (s *saidAfter) by(m procs.Message, parent, agent string) {
 		s.bySubagent(m.ToolUse)
 		m.Parent = parent
 		s.each(m)
+	case procs.Refused:
+		if parent == "" {
+			s.each(m)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,8 @@ type request struct {
 	id  string // of the control request
 	how answering
 	rpc rpcID // of the request in it: byReturn
+
+	hook json.RawMessage // of the hook before a call: byVerdict; nil: it is a request to permit one
 
 	server   string   // that asks: byElicit
 	gathered []string // the requests that are answered with it; the id is our own then

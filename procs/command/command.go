@@ -179,6 +179,9 @@ func (*monologue) Elicit(_, _ string, _ json.RawMessage) error { return errNoMes
 // Gate fails.
 func (*monologue) Gate(_, _ string) error { return errNoMessages }
 
+// Expect does nothing.
+func (*monologue) Expect([]string) {}
+
 // CloseInput fails.
 func (*monologue) CloseInput() error { return errNoMessages }
 

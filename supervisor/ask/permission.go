@@ -70,6 +70,24 @@ func Permission(m procs.Ask, t CallView) (signals.Question, string) {
 	}, rule
 }
 
+// AboutRefused makes of a question whether a call is permitted one whether it may be made although it was refused.
+func AboutRefused(q signals.Question) signals.Question {
+	q.Options = slices.DeleteFunc(slices.Clone(q.Options), func(o signals.Option) bool {
+		return o.Label == questions.AllowRun
+	})
+	for i, o := range q.Options {
+		switch o.Label {
+		case questions.Allow:
+			q.Options[i].Description = "once: the agent is told to make this very call again"
+		case questions.Deny:
+			q.Options[i].Description = "it stays refused; add why, e.g. deny: use the test database"
+		case questions.DenyStop:
+			q.Options[i].Description = "it stays refused, and the agent is stopped"
+		}
+	}
+	return q
+}
+
 // The lines of a permission's context that are not about the call. No line of others begins so
 // (permission/preview_evidence).
 const (

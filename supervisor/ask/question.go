@@ -1,13 +1,13 @@
 package ask
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -15,7 +15,7 @@ import (
 
 // FingerprintOf is the same for the same call made again: the same tool, and the same input to the byte.
 func FingerprintOf(call checkpoints.ToolCall) string {
-	return fmt.Sprintf("%s %x", call.Name, sha256.Sum256(call.Input))
+	return procs.CallKey(call.Name, call.Input)
 }
 
 // The bounds of a question as it is kept, in bytes: of each of its texts, and the number of its options. A person reads

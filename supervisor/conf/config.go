@@ -94,9 +94,11 @@ const (
 // Permissions says what becomes of what claude asks a person to permit.
 type Permissions string
 
-// AskPermissions asks the person, and is what "" means; DenyPermissions denies it at once.
+// AskPermissions asks the person, and is what "" means; DenyPermissions denies it at once. AskRefused asks also about
+// what claude refuses by itself, without a question.
 const (
 	AskPermissions  Permissions = "ask"
+	AskRefused      Permissions = "ask-refused"
 	DenyPermissions Permissions = "deny"
 )
 

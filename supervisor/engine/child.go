@@ -137,18 +137,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		}
 		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: refused.String()})
 	case procs.Ask:
-		site := ask.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
-		asked, err := read(&e.disk, func() (supervisor.Asked, error) {
-			return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) ask.CallView {
-				return e.Files.Look(tool, input, site)
-			})
-		})
-		asked.Agent, asked.Launch = c.Agent, c.Launch
-		asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
-		asked.Call = checkpoints.ToolCall{
-			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
-			From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd, Line: m.Line,
-		}
+		asked, err := e.readAsk(&c.Listener, m)
 		asked.Beside = supervisor.AtWorkBeside(e.state, &c.Listener, m.ToolUse)
 		if err != nil {
 			asked.Refused, asked.Call.Input = err.Error(), json.RawMessage("{}") // its own may be of any size, and is of no use
@@ -177,7 +166,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 			return e.apply(ctx, supervisor.Throttled{By: supervisor.APIRefuses})
 		}
 	case procs.Refused:
-		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: listen.Refusal(m)})
+		return e.refused(ctx, c, m)
 	case procs.Activity:
 		if m.Text != "" {
 			e.tell(c, notice.Notification{Type: notice.Progress, Text: m.Text})
@@ -198,6 +187,61 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		}
 	}
 	return nil
+}
+
+// readAsk reads what a call asks, or would have asked that was refused. The error is for the model: why nobody is asked.
+func (e *engine) readAsk(c *listen.Listener, m procs.Ask) (supervisor.Asked, error) {
+	site := ask.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
+	asked, err := read(&e.disk, func() (supervisor.Asked, error) {
+		return supervisor.ParseAsk(m, func(tool string, input json.RawMessage) ask.CallView {
+			return e.Files.Look(tool, input, site)
+		})
+	})
+	asked.Agent, asked.Launch = c.Agent, c.Launch
+	asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
+	asked.Call = checkpoints.ToolCall{
+		Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
+		From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd, Line: m.Line,
+	}
+	return asked, err
+}
+
+// refused tells of a call that claude has refused by itself, and has a person asked about it who wants that.
+func (e *engine) refused(ctx context.Context, c *child, m procs.Refused) error {
+	event, unasked := e.readRefused(&c.Listener, m)
+	said := listen.Refusal(m)
+	if unasked != "" {
+		said += "; " + unasked
+	}
+	e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: said})
+	if event == nil {
+		return nil
+	}
+	return e.apply(ctx, *event)
+}
+
+// readRefused reads a call that claude has refused by itself; nil if that is only told, and then why nobody is asked, ""
+// if nobody wants to be.
+func (e *engine) readRefused(c *listen.Listener, m procs.Refused) (event *supervisor.CallRefused, unasked string) {
+	unasked, counts := e.state.RefusedUnasked(c.Agent, m)
+	if !counts {
+		return nil, unasked
+	}
+	event = &supervisor.CallRefused{Agent: c.Agent, Launch: c.Launch, ToolUse: m.ToolUse, Why: m.Why}
+	if unasked != "" {
+		return event, unasked
+	}
+	call := *m.Call
+	call.Reason = "claude has refused it: " + m.Why
+	asked, err := e.readAsk(c, call)
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case !supervisor.Allowable(asked.Questions):
+		return nil, "not all of it can be shown, so you are not asked"
+	}
+	event.Call, event.Questions, event.Naming = &asked.Call, asked.Questions, asked.Naming
+	return event, ""
 }
 
 // sessionMessage records a message between the agent and another session of the person, and tells it.

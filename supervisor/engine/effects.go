@@ -50,6 +50,7 @@ func (e *engine) launch(f effect.Effect) func(context.Context) result {
 		return result{
 			finish: func() supervisor.Event {
 				e.children[a.ID] = c
+				c.process.Expect(e.state.Expected(a.ID))
 				close(c.known)
 				if lost != "" && l.N == 1 {
 					e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: lost})
@@ -235,6 +236,11 @@ func (e *engine) survey(f effect.Effect) func(context.Context) result {
 			for _, s := range unread {
 				if !s.Foreign {
 					b.Unread = append(b.Unread, e.named(f.Agent, s, c.Talk.From(s)))
+				}
+			}
+			for _, m := range c.Refused {
+				if refused, _ := e.readRefused(c, m); refused != nil {
+					b.Refused = append(b.Refused, *refused)
 				}
 			}
 			return b

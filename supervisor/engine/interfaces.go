@@ -57,6 +57,7 @@ type Process interface {
 	Return(request, text string, isError bool, images ...procs.Image) error
 	Elicit(request, action string, content json.RawMessage) error
 	Gate(request, block string) error
+	Expect(calls []string)
 
 	// At is the line of its conversation at which it has begun, "" for its end; whyNot says why it is that, though it
 	// was to be told of results (supervisor.State.ResultsFor).

@@ -126,6 +126,9 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 		if e.fileDrop != nil {
 			e.fileDrop.Set(after.FindQuestions(func(*supervisor.Question) bool { return true }))
 		}
+		for id, c := range e.children {
+			c.process.Expect(after.Expected(id))
+		}
 		e.Open(after, after.FindPending(func(q *supervisor.Question) bool { return q.State == checkpoints.QuestionOpen }))
 	}
 	return nil

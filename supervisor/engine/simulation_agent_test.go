@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,6 +32,13 @@ func (p *simProcess) told(text string) {
 	}
 	if !strings.Contains(text, "it will be let through") {
 		return
+	}
+	for _, e := range slices.Backward(p.talk.entries) {
+		use, ok := e.said.(procs.ToolUse)
+		if ok && use.Name == refusedTool && strings.Contains(text, wordIn(string(use.Input))) && !p.w.one(4) {
+			p.callRefused(string(use.Input))
+			return
+		}
 	}
 	for _, e := range slices.Backward(p.talk.entries) {
 		use, ok := e.said.(procs.ToolUse)
@@ -100,6 +108,10 @@ func (p *simProcess) act() {
 		}
 		p.call(ask.AskUserQuestion, `{"questions":[`+strings.Join(questions, ",")+`]}`)
 	case 10, 11:
+		if w.refusing() && !w.one(3) {
+			p.callRefused(fmt.Sprintf(`{"url":"/work/%s"}`, w.id("T")))
+			break
+		}
 		p.call("Write", fmt.Sprintf(`{"file_path":"/work/%s"}`, w.id("T")))
 	case 12:
 		name := w.id("task-")
@@ -178,6 +190,28 @@ func (p *simProcess) askAgain() {
 // call makes a call of the main conversation that a person is asked about.
 func (p *simProcess) call(name, in string) { p.callFrom(nil, name, in) }
 
+// refusedTool is the tool whose calls claude refuses by itself, in a world that is refusing.
+const refusedTool = "WebFetch"
+
+// callRefused makes a call that is refused, but where the hook before it is to ask.
+func (p *simProcess) callRefused(in string) {
+	c := simCall{request: p.w.id("req-"), toolUse: p.w.id("toolu_"), name: refusedTool, input: []byte(in)}
+	p.keep(talkEntry{said: procs.ToolUse{ID: c.toolUse, Name: c.name, Input: c.input}})
+	if slices.Contains(p.expected, procs.CallKey(c.name, c.input)) {
+		p.calls = append(p.calls, c)
+		p.say(procs.Ask{Request: c.request, ToolUse: c.toolUse, Name: c.name, Input: c.input, Refused: true})
+		return
+	}
+	p.refuses(c)
+}
+
+// refuses says that a call was refused.
+func (p *simProcess) refuses(c simCall) {
+	p.say(procs.Refused{Tool: c.name, ToolUse: c.toolUse, Why: "a test",
+		Call: &procs.Ask{Refused: true, ToolUse: c.toolUse, Name: c.name, Input: c.input}})
+	p.keep(talkEntry{call: c.toolUse, said: procs.ToolResult{ToolUse: c.toolUse, Text: "refused", IsError: true}})
+}
+
 // callFrom makes a call of the main conversation or a subagent: of a tool of ours, or one that a person is asked about.
 func (p *simProcess) callFrom(from *procs.Subagent, name, in string) {
 	c := simCall{request: p.w.id("req-"), toolUse: p.w.id("toolu_"), name: name, input: []byte(in), from: from}
@@ -207,6 +241,10 @@ func (p *simProcess) answered(in simInput) {
 	c := p.calls[i]
 	p.calls = slices.Delete(slices.Clone(p.calls), i, i+1)
 	p.w.truth.replied(p.w, p.talk, c, in.reply)
+	if c.name == refusedTool && bytes.Contains(in.reply, []byte(`"behavior":"deny"`)) {
+		p.refuses(c)
+		return
+	}
 	returned := string(in.reply)
 	if c.served {
 		_ = json.Unmarshal(in.reply, &returned) // the text that a tool of ours returns
@@ -220,6 +258,9 @@ func (p *simProcess) answered(in simInput) {
 
 // assuming reports whether this is a world in which agents ask, and work on. The seeds of the others stay as they are.
 func (w *simulation) assuming() bool { return w.seed%8 == 3 }
+
+// refusing reports whether claude refuses calls by itself, about which the person wants to be asked.
+func (w *simulation) refusing() bool { return w.seed%8 == 6 }
 
 // assumes asks by a call that does not wait, and now and then asks the same once more.
 func (p *simProcess) assumes() {

@@ -120,6 +120,8 @@ func (h simHandle) Gate(request, block string) error {
 	return h.writes(simInput{gate: request, text: block}, request)
 }
 
+func (h simHandle) Expect(calls []string) { h.p.expected = calls }
+
 // End ends the process by the stop ladder.
 func (h simHandle) End(ctx context.Context, how procs.Ending) []procs.Survivor {
 	p, key := h.p, fmt.Sprintf("end %s %d", h.p.name(), how)

@@ -45,6 +45,9 @@ func newNature(w *simulation) nature {
 	if w.one(4) {
 		n.config.Notify = []string{"notify-send"}
 	}
+	if w.refusing() {
+		n.config.Permissions = conf.AskRefused
+	}
 	if w.one(5) {
 		n.config.Exec, n.hooks = []string{"/bin/agent"}, false
 	}
@@ -355,9 +358,9 @@ func (w *simulation) answer() bool {
 	q := pick(w, open...)
 	n := supervisor.InboxEntry{Question: q.ID, By: "a test", Value: w.id("V")}
 	switch {
-	case q.Kind == questions.AskPermission && !w.one(3):
+	case questions.KindOf(q.Kind).Ruled && !w.one(3):
 		n.Value = supervisor.Allow
-	case q.Kind == questions.AskPermission:
+	case questions.KindOf(q.Kind).Ruled:
 		n.Value = supervisor.Deny + " " + n.Value
 	case q.Kind == questions.AskBlocker && w.one(4):
 		n.Value = giveUp
@@ -420,7 +423,7 @@ func (w *simulation) change() {
 		q := pick(w, given...)
 		n := supervisor.InboxEntry{Question: q.ID, By: "another test", Value: w.id("V")}
 		switch q.Kind {
-		case questions.AskPermission:
+		case questions.AskPermission, questions.AskRefusal:
 			n.Value = supervisor.Deny + " " + n.Value
 		case questions.AskDelegation:
 			n.Value = w.decides(n.Value)

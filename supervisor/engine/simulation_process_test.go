@@ -41,15 +41,17 @@ type simProcess struct {
 	queue  []simInput // prompts that wait for their turn
 	turn   *simTurn
 	calls  []simCall // that wait
-	subs   []*simSub
-	raw    bool         // any command, which was started with its prompt
-	script *simScript   // that waits for its answer file
-	nested *simNested   // the run that it has started, and that it waits for
-	gate   string       // the hook's request that waits
-	tasks  []procs.Task // in the background
-	alarms []string     // wake-ups that are scheduled
-	woken  bool         // by one of both: a turn begins by itself
-	fails  *procs.Result
+	// keys of the calls that the hook before a call asks about
+	expected []string
+	subs     []*simSub
+	raw      bool         // any command, which was started with its prompt
+	script   *simScript   // that waits for its answer file
+	nested   *simNested   // the run that it has started, and that it waits for
+	gate     string       // the hook's request that waits
+	tasks    []procs.Task // in the background
+	alarms   []string     // wake-ups that are scheduled
+	woken    bool         // by one of both: a turn begins by itself
+	fails    *procs.Result
 
 	shareUSD float64 // what it may cost
 	maxTurns int     // requests that a turn may make

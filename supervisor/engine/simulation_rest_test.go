@@ -154,7 +154,7 @@ func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 
 // wordOf returns the word by which a question is known.
 func wordOf(q *supervisor.Question) string {
-	if q.Kind == questions.AskPermission {
+	if questions.KindOf(q.Kind).Ruled {
 		return wordIn(string(q.Tool.Input))
 	}
 	return wordIn(q.Text)
@@ -167,7 +167,7 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 	}
 	path, given, through := wordIn(string(c.input)), 0, 1
 	for _, q := range w.disk.kept.Questions {
-		if q.Kind == questions.AskPermission && wordOf(q) == path && q.Answer == supervisor.Allow &&
+		if questions.KindOf(q.Kind).Ruled && wordOf(q) == path && q.Answer == supervisor.Allow &&
 			q.State != checkpoints.QuestionOpen {
 			given++
 		}
@@ -285,13 +285,13 @@ func (w *simulation) atEnd() {
 		w.must("what the record says of an answer is what was acknowledged", q.Answer == n.Value &&
 			q.Skipped == n.Skip, "%q, acknowledged %q", q.Answer, n.Value)
 		if talk == nil || q.Kind == questions.AskCommand || q.Kind == questions.AskBudget ||
-			q.Kind == questions.AskPermission && w.firstOf(a) > 1 {
+			questions.KindOf(q.Kind).Ruled && w.firstOf(a) > 1 {
 			continue // a conversation that began afterwards has no use for a permission
 		}
 		if q.Kind == questions.AskElicitation {
 			continue // it is the server's
 		}
-		if q.Assumed != nil && questions.VerdictOf(q) != questions.Corrected &&
+		if (q.Assumed != nil && questions.VerdictOf(q) != questions.Corrected || q.Kind == questions.AskRefusal) &&
 			strings.Contains(q.Remark, goesByIt) {
 			continue
 		}

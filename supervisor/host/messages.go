@@ -30,6 +30,8 @@ func unread(transcript string, prompts []*supervisor.Delivery, c *listen.Listene
 		switch m := m.(type) {
 		case procs.Text:
 			whole = whole && m.Parent != "" || m.Parent == "" && len(read) > 0
+		case procs.Refused:
+			c.Refused = append(c.Refused, m)
 		case procs.ToolUse:
 			whole = whole && m.Parent != ""
 		}

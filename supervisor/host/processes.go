@@ -142,6 +142,7 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 	spec := procs.Spec{
 		Path: cfg.Claude, Flags: cfg.Flags, Without: a.Without, Dir: s.Folder(a.ID), Env: m.Env,
 		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: l.N}, SessionID: a.SessionID, Resume: l.Resume,
+		AsksRefused: s.AsksRefused(a.ID),
 		Extra: append(client.DemoEnv(m.Dirs, s), supervisor.EnvShared+"="+findings.SharedFolder(m.Dirs, s.Run.ID),
 			procs.EnvState+"="+m.Dirs.State), Allowed: cfg.Allow,
 	}

@@ -25,6 +25,8 @@ type Listener struct {
 	Output   string       // the end of what it has said and done, for its parent
 	Foreign  string       // the last id of another agent's that it has ended, asked or delegated under
 	Exit     *procs.Exit  // set once the process is gone
+
+	Refused []procs.Refused // of a process that is gone: the calls that it has refused by itself at last
 }
 
 // Said returns what an agent says or does in a message, as one text.

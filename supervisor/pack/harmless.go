@@ -60,7 +60,7 @@ func sane(cfg *conf.Config) {
 	default:
 		cfg.OnSilence = conf.TellSilence
 	}
-	if cfg.Permissions != conf.DenyPermissions {
+	if cfg.Permissions != conf.DenyPermissions && cfg.Permissions != conf.AskRefused {
 		cfg.Permissions = conf.AskPermissions
 	}
 	if cfg.Relaunch != conf.Fresh {
@@ -135,6 +135,10 @@ func (w *withholding) rules(cfg *conf.Config, vouched bool) {
 	}
 	if cfg.AllowProject && !vouched {
 		w.add("--allow project", "what the folder's own files permit and run")
+	}
+	if cfg.Permissions == conf.AskRefused && !vouched {
+		w.add("--permissions ask-refused", "that you are asked about calls which claude refuses")
+		cfg.Permissions = conf.AskPermissions
 	}
 	if cfg.AllowSessions && !vouched {
 		w.add("--allow sessions", "messages to and from other sessions")

@@ -36,6 +36,10 @@ func StillAssuming(open []*Question) string {
 	if len(open) == 0 {
 		return ""
 	}
+	if open[0].Assumed == nil {
+		return fmt.Sprintf("The person is asked whether your call that was refused may be made after all (%s), which does "+
+			"not stop the work: report when the rest is done. ", open[0].ID)
+	}
 	return fmt.Sprintf("Your question %s is asked and does not stop the work: go on under your assumption, and report "+
 		"when the rest is done. ", open[0].ID)
 }
@@ -70,14 +74,18 @@ func AssumedWithin(q *Question) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// AssumedBySubagent gives the main conversation an answer to what one of its subagents has assumed. reached: it can be
-// sent messages, also after its end.
-func AssumedBySubagent(answer string, sub *checkpoints.Subagent, reached bool) string {
+// AsideBySubagent gives the main conversation the answer to a question that does not stop the work of one of its
+// subagents. reached: it can be sent messages, also after its end.
+func AsideBySubagent(q *checkpoints.Question, answer string, sub *checkpoints.Subagent, reached bool) string {
 	how := "It cannot be told: see to it yourself in what it has made."
 	if reached {
 		how = fmt.Sprintf("Hand it on: call SendMessage %s with to %q and the answer above as message, also if it has ended.",
 			loadSendMessage, sub.ID)
 	}
-	return fmt.Sprintf("Your subagent %s had asked the person, and works on under an assumption. What follows is the "+
-		"answer.\n\n%s\n\n## FOR YOUR SUBAGENT\n%s", strings.TrimSpace(NameOf(sub)), answer, how)
+	had := "had asked the person, and works on under an assumption"
+	if q.Assumed == nil {
+		had = "has made a call that was refused, and the person was asked about it"
+	}
+	return fmt.Sprintf("Your subagent %s %s. What follows is the answer.\n\n%s\n\n## FOR YOUR SUBAGENT\n%s",
+		strings.TrimSpace(NameOf(sub)), had, answer, how)
 }

@@ -13,8 +13,11 @@ import (
 func PermissionDecided(q *Question, moved bool) string {
 	var b strings.Builder
 	// What the person was shown may hold what the agent may not read: the file that it was about to replace.
-	fmt.Fprintf(&b,
-		"## CLARIFICATION RESPONSE\n\nYour call of %s was interrupted while it waited for permission:\n\n%s\n\n", q.Tool.Name,
+	was, again := "interrupted while it waited for permission", "unchanged; it will be let through"
+	if questions.KindOf(q.Kind).Refused {
+		was, again = "refused without a question, and the person was asked about it", "unchanged; it will be let through once"
+	}
+	fmt.Fprintf(&b, "## CLARIFICATION RESPONSE\n\nYour call of %s was %s:\n\n%s\n\n", q.Tool.Name, was,
 		text.Preview(q.Tool.Input))
 	if moved {
 		b.WriteString(
@@ -22,10 +25,15 @@ func PermissionDecided(q *Question, moved bool) string {
 				"is still needed; the person is asked.")
 		return b.String()
 	}
+	if questions.Allowed(q) && q.GrantSpent {
+		b.WriteString("The person had allowed it, once; it was let through, or your work was interrupted then.\n\n## RESUME " +
+			"INSTRUCTIONS\nLook whether it took effect. Make it again only if it did not: the person is asked anew.")
+		return b.String()
+	}
 	if questions.Allowed(q) {
 		b.WriteString(
 			"The person allows it, once and exactly so.\n\n## RESUME INSTRUCTIONS\nMake the call again if it is still needed, " +
-				"unchanged; it will be let through.")
+				again + ".")
 		return b.String()
 	}
 	fmt.Fprintf(&b,

@@ -19,6 +19,7 @@ const (
 	AskFile          Name = "file"
 	AskOverrun       Name = "overrun"     // work that takes longer than its estimate
 	AskElicitation   Name = "elicitation" // an MCP server of the person's own asks
+	AskRefusal       Name = "refusal"     // claude has refused a call by itself: whether it may be made after all
 )
 
 // A Kind is a row of the table of kinds: what is the same of all questions of one. What its agent is told is in the
@@ -39,6 +40,7 @@ type Kind struct {
 	Hands    bool // it hands work to another agent: a person may change the work, or say what is to be done instead
 	Runs     bool // its answer has a command run as the person: only on a terminal, by a word that is typed
 	Aside    bool // its agent does not wait for it
+	Refused  bool // its call was refused: the agent works on, and the answer may let the same call through once
 	Again    bool // it may be answered differently later, in another run: its answers are told, and have nothing done
 
 	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
@@ -63,6 +65,9 @@ var kinds = map[Name]Kind{
 		resolve: resolveStop, grants: handsBlocked, advance: stopInAdvance},
 	AskPermission: {Decides: true, Evidence: true, Lets: true, Sharable: true, InCall: true, Ruled: true,
 		Words: "Why it is denied, or another rule to allow",
+		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
+	AskRefusal: {Decides: true, Evidence: true, Lets: true, InCall: true, Ruled: true, Refused: true,
+		Words: "Why it stays refused", heading: "Refused by claude: allow it once?",
 		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
 	AskDelegation: {Decides: true, Evidence: true, Lets: true, Sharable: true, Hands: true,
 		Words: "Another task to approve, or why it is denied", heading: "Start another agent?",

@@ -57,7 +57,7 @@ var keys = []key{
 	{"model", func(r *yamlfile.Reader, name string, n *yaml.Node) string { return r.Model(name, n) }},
 	{"on_question", oneOf("ask", "park", "fail")},
 	{"on_silence", oneOf("tell", "retry", "fail")},
-	{"permissions", oneOf("ask", "deny")},
+	{"permissions", oneOf("ask", "ask-refused", "deny")},
 	{"plain", truth},
 	{"quiet", truth},
 	{"relaunch", oneOf("resume", "fresh")},

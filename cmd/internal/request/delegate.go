@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/examples"
+	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/view"
 )
 
@@ -31,7 +32,8 @@ func SetOwnFlags(cmd *cobra.Command, demo string) error {
 		if cmd.Flags().Changed(name) {
 			continue
 		}
-		if !slices.Contains(scenarioFlags, name) {
+		own := name == "permissions" && !pack.DemoIsFile(demo) // ours widens nothing
+		if !own && !slices.Contains(scenarioFlags, name) {
 			return usage("--demo %s sets %s, which is for the person to give; nothing was started", demo, flags[0])
 		}
 		if err := cmd.Flags().Set(name, flags[1]); err != nil {

@@ -133,7 +133,7 @@ func applyDefaults(f *Flags, file taskfile.File, given func(flag string) bool, a
 	if file.Hold != "" && !given("hold") && !all && longer(file.Hold, f.hold) {
 		wishes, file.Hold = append(wishes, "hold "+file.Hold), ""
 	}
-	if file.Permissions != conf.DenyPermissions && f.permissions == string(conf.DenyPermissions) {
+	if file.Permissions != conf.DenyPermissions && f.permissions != string(conf.AskPermissions) {
 		file.Permissions = ""
 	}
 	for flag, value := range map[string]struct {
