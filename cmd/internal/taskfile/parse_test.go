@@ -176,6 +176,7 @@ var refused = []struct{ about, text, said string }{
 	{"endless turns", "max_turns: 99999999999999999999",
 		`line 1: max_turns takes a whole number from 1, not "99999999999999999999"`},
 	{"turns in quotes", `max_turns: "4"`, `line 1: max_turns takes a whole number from 1, not "4"`},
+	{"what is the person's own", "permissions: ask-refused", `line 1: permissions takes ask or deny, not "ask-refused"`},
 	{"more than may be permitted", "permissions: allow", `line 1: permissions takes ask or deny, not "allow"`},
 	{"a hold that is none", "hold: soon",
 		`line 1: hold takes a duration such as 90s, 10m or 2h, 0 or forever, not "soon"`},
