@@ -145,6 +145,10 @@
 //		cmd/internal/web/draw.go, TestWhatOthersWroteMakesNoElement
 //	model: may make a call of any length; may not have more permitted than is shown
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
+//	model: may be refused any call; may not have more let through than the call that was shown, once
+//		supervisor/refused.go, TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat
+//	processes: may print any line; may not have another call asked about than the one that was refused
+//		procs/claude/expected.go, TestARefusedCallIsToldWithWhatItWouldDo
 //	model: may make any command; may not pass it under a rule that bash widens
 //		supervisor/rules/command.go, TestRulesCoverNothingThatBashRunsBesides
 //	model: may read of its own run unasked; may not run anything else, or read of another run, by that
