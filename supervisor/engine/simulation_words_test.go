@@ -11,6 +11,7 @@ import (
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
 )
 
@@ -86,7 +87,7 @@ func assumedIsReported(_ *simulation, before, after supervisor.State, _ supervis
 	for id, q := range after.Questions {
 		old := before.Questions[id]
 		new := strings.Contains(q.Remark, goesByIt) && (old == nil || !strings.Contains(old.Remark, goesByIt))
-		if r := after.Agents[q.Agent].Report; new && (q.Assumed == nil || r == nil || r.Status != "success") {
+		if r := after.Agents[q.Agent].Report; new && (!questions.KindOf(q.Kind).Refused && q.Assumed == nil || r == nil || r.Status != "success") {
 			return fmt.Sprintf("%s: %q, reported %+v", id, q.Remark, r)
 		}
 	}

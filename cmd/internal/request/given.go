@@ -34,7 +34,7 @@ func addGrants(cmd *cobra.Command, f *Grants, usual Grants, allow, accept string
 	fl.StringVar(&f.answersFile, "answers", "", "a YAML or JSON `FILE` of such answers")
 	fl.StringArrayVar(&f.acceptIDs, "accept-id", nil, accept)
 	fl.IntVar(&f.retries, "retries", usual.retries, "retry a transient failure up to `N` times")
-	fl.StringVar(&f.permissions, "permissions", usual.permissions, "`ACTION`: ask you, ask-refused, or deny")
+	fl.StringVar(&f.permissions, "permissions", usual.permissions, "`ACTION`: ask, ask-refused or deny")
 	fl.StringVar(&f.delegate, "delegate", usual.delegate, "`ACTION`: ask, auto, deny, or by depth")
 	fl.IntVar(&f.maxParallel, "max-parallel", usual.maxParallel, "at most `N` agents at a time; 0: no limit")
 	fl.IntVar(&f.maxDepth, "max-depth", usual.maxDepth, "at most `N` levels of children; 0: no limit")

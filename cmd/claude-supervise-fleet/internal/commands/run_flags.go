@@ -18,7 +18,7 @@ type ownFlag struct {
 
 var ownFlags = []ownFlag{
 	{name: "allow", usage: "permit a `RULE` without asking", given: true},
-	{name: "permissions", usage: "`ACTION`: ask you, ask-refused, or deny", given: true},
+	{name: "permissions", usage: "`ACTION`: ask, ask-refused or deny", given: true},
 	{name: "delegate", usage: "`ACTION`: ask, auto, deny, or by depth", given: true},
 	{name: "max-parallel", usage: "at most `N` agents at a time", given: true},
 	{name: "max-depth", usage: "at most `N` levels of children", given: true},
