@@ -74,8 +74,8 @@ func TestARefusedCallIsAskedAboutByThePersonsConfigAlone(t *testing.T) {
 		w := newWorld(t).release(program, s, nil)
 		cmd := exec.Command(program, append([]string{"-p", "## YOUR TASK\n" + s.Prompt}, s.ClaudeFlags...)...)
 		cmd.Dir, cmd.Env = w.Cwd, claude.Environment(w.Home, w.API.URL)
-		if out, err := cmd.CombinedOutput(); err != nil || published(w) {
-			t.Errorf("bare claude: %v, published: %v\n%s", err, published(w), out)
+		if out, err := cmd.CombinedOutput(); published(w) || !strings.Contains(string(out), "nothing is published") {
+			t.Errorf("bare claude (%v) has published: %v\n%s", err, published(w), out) // it may exit with 1, for a lack of checks
 		}
 	})
 	t.Run("without it", func(t *testing.T) {
