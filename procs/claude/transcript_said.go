@@ -13,8 +13,8 @@ import (
 
 // SaidAfter gives what the conversation has after the user message with this uuid, a turn of its own or taken into one,
 // as the handler of the process was given it or would have been: Text, ToolUse, ToolResult and Refused of the main
-// conversation, and of its subagents what they have said since. That a subagent has come to its end is told by a result of the call
-// that started it, an empty one before the conversation's own. Nothing, if the message is not there.
+// conversation, and of its subagents what they have said since. That a subagent has come to its end is told by a result
+// of the call that started it, an empty one before the conversation's own. Nothing, if the message is not there.
 func SaidAfter(transcript, uuid string, each func(procs.Message)) error {
 	paths, err := subagentsOf(transcript)
 	if err != nil {
