@@ -109,7 +109,7 @@ func (p *simProcess) act() {
 		p.call(ask.AskUserQuestion, `{"questions":[`+strings.Join(questions, ",")+`]}`)
 	case 10, 11:
 		if w.refusing() && !w.one(3) {
-			p.callRefused(fmt.Sprintf(`{"url":"/work/%s"}`, w.id("T")))
+			p.callRefused(fmt.Sprintf(`{"url":"x/%s"}`, w.id("T")))
 			break
 		}
 		p.call("Write", fmt.Sprintf(`{"file_path":"/work/%s"}`, w.id("T")))
