@@ -58,8 +58,8 @@ type Talk interface {
 	Gate(request, block string) error
 	CloseInput() error
 
-	// Expect has the hook before a call ask about those with these keys (CallKey), in place of those of the last Expect. It
-	// does not block. Without Spec.AsksRefused, and of a command, nothing is asked.
+	// Expect has the hook before a call ask about those with these keys (CallKey), in place of those of the last
+	// Expect. It does not block. Without Spec.AsksRefused, and of a command, nothing is asked.
 	Expect(calls []string)
 }
 

@@ -41,8 +41,8 @@ type Spec struct {
 	// It is called for each call but those of Tools, and holds that up. nil: every call is left to rules and modes.
 	CheckCall func(BeforeCall) CallCheck
 
-	// AsksRefused has calls that the CLI refuses by itself told with what they would do (Refused.Call), and the hook before
-	// a call ask about one of those that Expect names.
+	// AsksRefused has calls that the CLI refuses by itself told with what they would do (Refused.Call), and the hook
+	// before a call ask about one of those that Expect names.
 	AsksRefused bool
 
 	SessionID string // of the conversation, a UUID

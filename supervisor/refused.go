@@ -46,8 +46,8 @@ func (e CallRefused) apply(d *transition) error {
 	return nil
 }
 
-// callRefused asks about a refused call, or says why nobody is asked. What the transcript tells of a launch that was lost
-// may be known.
+// callRefused asks about a refused call, or says why nobody is asked. What the transcript tells of a launch that was
+// lost may be known.
 func (d *transition) callRefused(e CallRefused) (unasked string) {
 	if q := d.letThrough(e.Agent, e.ToolUse); q != nil {
 		if !strings.Contains(q.Remark, stillRefused) {

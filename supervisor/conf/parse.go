@@ -18,7 +18,8 @@ func ParseHold(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// CheckPermissions tells why p is no way to treat permission prompts, as a file may say it. AskRefused is a person's own.
+// CheckPermissions tells why p is no way to treat permission prompts, as a file may say it. AskRefused is a
+// person's own.
 func CheckPermissions(p Permissions) error {
 	if p != AskPermissions && p != DenyPermissions {
 		return fmt.Errorf("takes ask or deny, not %q", p)

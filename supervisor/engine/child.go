@@ -189,7 +189,8 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	return nil
 }
 
-// readAsk reads what a call asks, or would have asked that was refused. The error is for the model: why nobody is asked.
+// readAsk reads what a call asks, or would have asked that was refused. The error is for the model: why nobody is
+// asked.
 func (e *engine) readAsk(c *listen.Listener, m procs.Ask) (supervisor.Asked, error) {
 	site := ask.CallSite{Folder: e.state.Folder(c.Agent), Cwd: m.Cwd}
 	asked, err := read(&e.disk, func() (supervisor.Asked, error) {
@@ -220,8 +221,8 @@ func (e *engine) refused(ctx context.Context, c *child, m procs.Refused) error {
 	return e.apply(ctx, *event)
 }
 
-// readRefused reads a call that claude has refused by itself; nil if that is only told, and then why nobody is asked, ""
-// if nobody wants to be.
+// readRefused reads a call that claude has refused by itself; nil if that is only told, and then why nobody is asked,
+// "" if nobody wants to be.
 func (e *engine) readRefused(c *listen.Listener, m procs.Refused) (event *supervisor.CallRefused, unasked string) {
 	unasked, counts := e.state.RefusedUnasked(c.Agent, m)
 	if !counts {

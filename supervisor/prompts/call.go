@@ -26,8 +26,8 @@ func PermissionDecided(q *Question, moved bool) string {
 		return b.String()
 	}
 	if questions.Allowed(q) && q.GrantSpent {
-		b.WriteString("The person had allowed it, once; it was let through, or your work was interrupted then.\n\n## RESUME " +
-			"INSTRUCTIONS\nLook whether it took effect. Make it again only if it did not: the person is asked anew.")
+		b.WriteString("The person had allowed it, once; it was let through, or your work was interrupted then.\n\n## " +
+			"RESUME INSTRUCTIONS\nLook whether it took effect. Make it again only if it did not: the person is asked anew.")
 		return b.String()
 	}
 	if questions.Allowed(q) {
