@@ -10,8 +10,8 @@ import (
 )
 
 // This file is how a call that the CLI has refused is made all the same, once, because a person has allowed it: the
-// hook before the call is asked by the CLI whatever its mode is, and what it allows only a rule refuses. So a call that is
-// expected is asked about by the hook, and every other goes its usual way.
+// hook before the call is asked by the CLI whatever its mode is, and what it allows only a rule refuses. So a call that
+// is expected is asked about by the hook, and every other goes its usual way.
 
 // maxKept is how large the input of a call may be that is kept until its result, in bytes: of a larger one a person
 // could not be shown all.
