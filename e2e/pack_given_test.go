@@ -78,7 +78,7 @@ func TestGivenFlagsAreRefusedWhereTheyMeanNothing(t *testing.T) {
 	for _, c := range []struct{ want, args string }{
 		{"--allow task is for run", "resume r-12345678 --allow task"},
 		{"--allow", "resume r-12345678 --allow Bash(("},
-		{"--permissions takes ask or deny", "unpack x --permissions allow"},
+		{"--permissions takes ask, ask-refused or deny", "unpack x --permissions allow"},
 		{"--delegate takes ask, auto or deny", "resume r-12345678 --delegate maybe"},
 		{"--max-agents takes 0 or more", "unpack x --max-agents -1"},
 		{"claude's --resume cannot be passed on", "resume r-12345678 -- --resume x"},

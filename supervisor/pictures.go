@@ -22,7 +22,7 @@ func TakesImages(q *Question, abilities procs.Abilities) string {
 	switch {
 	case q.Run == "" || q.File != nil:
 		return ScriptAsks
-	case q.Kind != questions.AskClarification && q.Kind != questions.AskBlocker:
+	case !questions.KindOf(q.Kind).Images:
 		return "it is a decision, and takes no images"
 	case !abilities.TakesInput:
 		return "the run's command reads the words of an answer alone"

@@ -15,8 +15,8 @@ import (
 
 // supervised are further scenarios that need a supervisor: it decides what is a question, and who waits for whom.
 var supervised = []string{
-	"asks-again", "assume", "compaction", "nested-subagents-ask", "no-report", "prose-question", "subagent-fails",
-	"subagent-pauses", "subagent-reports",
+	"asks-again", "assume", "compaction", "nested-subagents-ask", "no-report", "prose-question", "refused",
+	"subagent-fails", "subagent-pauses", "subagent-reports",
 }
 
 // alone returns the scenarios whose task one agent does alone: those of trees need a supervisor, and package e2e plays

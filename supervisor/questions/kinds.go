@@ -42,6 +42,7 @@ type Kind struct {
 	Aside    bool // its agent does not wait for it
 	Refused  bool // its call was refused: the agent works on, and the answer may let the same call through once
 	Again    bool // it may be answered differently later, in another run: its answers are told, and have nothing done
+	Images   bool // its answer may have images
 
 	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
 
@@ -56,8 +57,9 @@ type Kind struct {
 }
 
 var kinds = map[Name]Kind{
-	AskClarification: {Noted: true, Sharable: true, Writable: true, Posted: true, Tells: true, Again: true},
-	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true, Again: true,
+	AskClarification: {Noted: true, Sharable: true, Writable: true, Posted: true, Tells: true, Again: true,
+		Images: true},
+	AskBlocker: {Beside: true, Sharable: true, Writable: true, Posted: true, Again: true, Images: true,
 		Words:   "In your own words, or what belongs to the option",
 		heading: "Blocked", headings: map[string]string{
 			"missing_info": "Blocked: it lacks information", "external_dependency": "Blocked: needs something from outside",
