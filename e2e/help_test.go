@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/creack/pty"
+	"claude-supervise/procs/pty"
 )
 
 // Each command that the help of the program lists has a help with an example, and each topic is there. All fit 80

@@ -13,11 +13,11 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/e2e/sample"
 	"claude-supervise/examples"
+	"claude-supervise/procs/pty"
 )
 
 // pages returns the README and the topics of help, by their paths from the top of the repository.

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
+
+	"claude-supervise/procs/pty"
 )
 
 // A screen is a person at a terminal that one command of the program has to itself.

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
 
 	"claude-supervise/e2e/machine"
 	"claude-supervise/examples"
+	"claude-supervise/procs/pty"
 )
 
 func demoWorld(t *testing.T) *world {

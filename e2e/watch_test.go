@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"claude-supervise/procs/pty"
 )
 
 // A picture is what a terminal shows after all that was written to it. Like most terminals it breaks rows that are

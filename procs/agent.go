@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/creack/pty"
+	"claude-supervise/procs/pty"
 )
 
 // An Agent is a kind of program that a child can be: Claude and what speaks like it, or any command (package command).

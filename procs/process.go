@@ -10,9 +10,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"claude-supervise/procs/pty"
 )
 
 // A Process is a running child. Its methods may be called from any goroutine but those of its handler, unless they say

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/creack/pty"
-
 	"claude-supervise/e2e/usage"
+	"claude-supervise/procs/pty"
 )
 
 const (

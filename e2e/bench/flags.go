@@ -9,13 +9,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/google/uuid"
 	"golang.org/x/term"
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/messagesapi"
 	cli "claude-supervise/procs/claude"
+	"claude-supervise/procs/pty"
 	"claude-supervise/signals"
 )
 

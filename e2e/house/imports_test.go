@@ -97,7 +97,7 @@ var rooms = []room{
 	{"cmd/internal/web", core + " supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
 		"supervisor/view cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
 	{"cmd/internal/terminal/screentest", "", "tests read screens by it", ""},
-	{"cmd/internal/terminal", "supervisor/questions supervisor/text/... cmd/internal/terminal/screentest", "it knows no runs, agents or database", ""},
+	{"cmd/internal/terminal", "supervisor/questions supervisor/text/... cmd/internal/terminal/screentest procs/pty", "it knows no runs, agents or database", ""},
 	{"cmd/internal/notify", "supervisor/text", "it sends what it is given, and knows no runs", ""},
 	{"cmd/internal/exitcode", core + " supervisor/doctor supervisor/questions supervisor/view",
 		"it knows the errors of what commands call, and does nothing", ""},
@@ -127,7 +127,7 @@ var rooms = []room{
 		"cmd/claude-supervise-fleet/internal/seal", "a workflow is replayed: it decides, and does nothing itself",
 		"os/... net/... math/rand/... crypto/rand"},
 
-	{"examples/...", "examples/... procs/stream", "scenarios know nothing of ours but the shapes of the stream's lines", ""},
+	{"examples/...", "examples/... procs/stream procs/pty", "scenarios know nothing of ours but the shapes of the stream's lines", ""},
 	{"e2e/...", "...", "the whole program is looked at from outside", ""},
 	{"cmd/claude-supervise-fleet/e2e", "...", "the same, of a fleet", ""},
 }
@@ -138,6 +138,7 @@ var owned = []room{
 	{"go.temporal.io/server/...", "cmd/claude-supervise-fleet/internal/dev", "it takes minutes to compile", ""},
 	{"claude-supervise/cmd/claude-supervise-fleet/internal/dev", "cmd/claude-supervise-fleet/claude-supervise-fleet-dev",
 		"it has the server in it", ""},
+	{"github.com/creack/pty", "procs/pty", "what it hands to the kernel may have moved", ""},
 	{"gocloud.dev/...", "cmd/claude-supervise-fleet/...", "only the fleet knows blob stores", ""},
 	{"html/template", "", "pages are drawn with gomponents and package markup", ""},
 	{"text/template", "", "the linker keeps every exported method for it, 3 MB of them", ""},

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/google/uuid"
 
 	"claude-supervise/examples"
+	"claude-supervise/procs/pty"
 )
 
 // What the stand-in prints is held to the real CLI in package e2e/claude. Here is what that cannot show: the stand-in

@@ -15,10 +15,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/creack/pty"
-
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/procs/pty"
 )
 
 // placeholder is where the arguments of a Spec.Command have the prompt.

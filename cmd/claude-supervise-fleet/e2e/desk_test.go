@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
-
 	"claude-supervise/e2e/machine"
+	"claude-supervise/procs/pty"
 )
 
 // A page is the page of the fleet as a program uses it.

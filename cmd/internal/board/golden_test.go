@@ -12,10 +12,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/terminal/screentest"
+	"claude-supervise/procs/pty"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )

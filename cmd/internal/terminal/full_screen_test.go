@@ -9,8 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/pty"
 )
 
 // A faulty picture has a bug that a key brings out.

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/pty"
 )
 
 // A hand is a person at the forms of an asking, by a clock that only the test moves. It keeps a record of its own of

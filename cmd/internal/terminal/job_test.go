@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/creack/pty"
+	"claude-supervise/procs/pty"
 )
 
 func TestMain(m *testing.M) {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/pty"
 )
 
 func TestAKeyIsTakenWithoutEnterAndTheModeIsRestored(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
+
+	"claude-supervise/procs/pty"
 )
 
 func newPipePrinter(look Look) (p *Printer, out, err *bytes.Buffer) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"claude-supervise/procs/pty"
 	"claude-supervise/supervisor/questions"
 )
 

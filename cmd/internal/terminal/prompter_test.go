@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/term"
 
+	"claude-supervise/procs/pty"
 	"claude-supervise/supervisor/questions"
 )
 

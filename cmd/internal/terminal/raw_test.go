@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
+	"claude-supervise/procs/pty"
 )
 
 const hostileLine = "{\"line\":\"\x1b[2J \u009b31m \u202eevil \x9b31m\U000e0041\"}\r\n"

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
+	"claude-supervise/procs/pty"
 	"claude-supervise/supervisor/questions"
 )
 
