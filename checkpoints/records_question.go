@@ -2,7 +2,6 @@ package checkpoints
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -117,7 +116,7 @@ type Image struct {
 
 // File names its file in the folder of the run: those of the agent that it is for. It is empty where the hash is none.
 func (i Image) File(agent string) string {
-	if len(i.Hash) != 64 || strings.Trim(i.Hash, "0123456789abcdef") != "" {
+	if !isHex(i.Hash, 64) {
 		return ""
 	}
 	return agent + ".image-" + i.Hash

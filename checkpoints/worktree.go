@@ -42,13 +42,6 @@ func (w Worktree) Commands(folder string) (merge, drop []string) {
 	if w.State != WorktreeKept {
 		return nil, nil
 	}
-	git := func(folder string, args ...string) string {
-		words := []string{"git"}
-		if folder != "" {
-			words = append(words, "-C", shellWord(folder))
-		}
-		return strings.Join(append(words, args...), " ")
-	}
 	tip := w.Tip
 	if strings.HasPrefix(tip, "-") { // a branch that would be read as an option
 		tip = "refs/heads/" + tip
@@ -71,12 +64,27 @@ func (w Worktree) Commands(folder string) (merge, drop []string) {
 // RepairCommand returns what a person types where the work tree that it was made from was moved to a folder: git looks
 // for it by where that was.
 func (w Worktree) RepairCommand(folder string) string {
-	return "git -C " + shellWord(folder) + " worktree repair " + shellWord(w.Path)
+	return git(folder, "worktree", "repair", shellWord(w.Path))
+}
+
+// git returns a command for git as a person types it, in a folder; "": where they are. The arguments are words of a
+// shell.
+func git(folder string, args ...string) string {
+	words := []string{"git"}
+	if folder != "" {
+		words = append(words, "-C", shellWord(folder))
+	}
+	return strings.Join(append(words, args...), " ")
 }
 
 // isCommit reports whether a tip is the name of a commit, and not of a branch.
 func isCommit(tip string) bool {
-	return (len(tip) == 40 || len(tip) == 64) && strings.Trim(tip, "0123456789abcdef") == ""
+	return isHex(tip, 40) || isHex(tip, 64)
+}
+
+// isHex reports whether a text is so many hexadecimal digits, in lower case.
+func isHex(text string, digits int) bool {
+	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // shellWord writes a text as one word of a POSIX shell.

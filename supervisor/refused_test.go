@@ -103,7 +103,7 @@ func TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat(t *testing.T) {
 	}
 }
 
-// Once it is saved that a call is let through, that counts, whoever is killed.
+// Once it is saved that a call is let through, that counts, no matter who is killed.
 func TestAnAllowanceIsUsedUpThoughTheProcessIsLost(t *testing.T) {
 	s := refuses(t, nil)
 	s.isRefused("q-1", "touch x", nil)

@@ -47,7 +47,12 @@ func TestAnImageThatWasKeptIsLookedAtAnew(t *testing.T) {
 			t.Errorf("%s is shown", path)
 		}
 	}
-	for _, hash := range []string{"", "../x", strings.Repeat("/", 64), strings.Repeat("A", 64)} {
+	of := images.Hash(page)
+	if (checkpoints.Image{Hash: of}).File("a-1") != "a-1.image-"+of {
+		t.Errorf("%q has no file", of)
+	}
+	for _, hash := range []string{"", "../x", strings.Repeat("/", 64), strings.Repeat("A", 64), strings.ToUpper(of),
+		"../" + of} {
 		if name := (checkpoints.Image{Hash: hash}).File("a-1"); name != "" {
 			t.Errorf("the file of %q is %q", hash, name)
 		}

@@ -242,7 +242,7 @@ func carriesAndDies(how string) {
 	os.Exit(0)
 }
 
-// Whoever is killed while it carries leaves what was, or something of which the next one makes what is to be. What a
+// Who is killed while it carries leaves what was, or something of which the next one makes what is to be. What a
 // person does in between stays.
 func TestACarryIsCompletedWhereverItIsKilled(t *testing.T) {
 	t.Parallel()

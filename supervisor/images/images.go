@@ -100,12 +100,6 @@ func Hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// IsHash reports whether a text has the form of a Hash.
-func IsHash(s string) bool {
-	sum, err := hex.DecodeString(s)
-	return err == nil && len(sum) == sha256.Size && strings.ToLower(s) == s
-}
-
 // wholePNG walks the chunks.
 func wholePNG(data []byte) bool {
 	const sign, around = 8, 12

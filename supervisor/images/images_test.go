@@ -45,9 +45,6 @@ func TestAPictureIsKnownByItsBytes(t *testing.T) {
 				t.Errorf("the first %d of %d bytes of %s are %+v", end, len(data), mediaType, info)
 			}
 		}
-		if !IsHash(Hash(data)) || IsHash(strings.ToUpper(Hash(data))) || IsHash("../"+Hash(data)) {
-			t.Error("a hash is known by its form")
-		}
 	}
 	for _, data := range [][]byte{webP("VP8L", 0x2f, 29, 0xc0, 4, 0), webP("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 30, 0, 20, 0)} {
 		if info, err := Check(data); err != nil || info != (Info{"image/webp", 30, 20}) {

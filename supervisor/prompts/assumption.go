@@ -74,7 +74,7 @@ func AssumedWithin(q *Question) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// AsideBySubagent gives the main conversation the answer to a question that does not stop the work of one of its
+// AsideBySubagent tells the main conversation the answer to a question that does not stop the work of one of its
 // subagents. reached: it can be sent messages, also after its end.
 func AsideBySubagent(q *checkpoints.Question, answer string, sub *checkpoints.Subagent, reached bool) string {
 	how := "It cannot be told: see to it yourself in what it has made."

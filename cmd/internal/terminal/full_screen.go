@@ -82,7 +82,7 @@ func (f *FullScreen) Copy(text string) {
 	_, _ = io.WriteString(f.out, ansi.SetSystemClipboard(text)) // fails where the terminal is gone
 }
 
-// lend gives the terminal to another program until that ends. Only a Picture may call it, in Update.
+// lend hands the terminal to another program until that ends. Only a Picture may call it, in Update.
 func (f *FullScreen) lend(ctx context.Context, cmd *exec.Cmd) error { return f.raw.lend(ctx, cmd) }
 
 const (

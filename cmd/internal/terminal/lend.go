@@ -18,7 +18,7 @@ import (
 // endTime is how long a program that has the terminal may take to leave it once it has to.
 const endTime = 2 * time.Second
 
-// lend gives the terminal to another program, as a shell does: in a process group of its own, so that Ctrl-C and Ctrl-Z
+// lend hands the terminal to another program, as a shell does: in a process group of its own, so that Ctrl-C and Ctrl-Z
 // are that one's. It blocks until the program ends, which the end of ctx makes it do. Then the terminal is in the mode
 // that it was in, whatever the program has left. A program that stops (Ctrl-Z) stops this one too, and goes on with it.
 func (s *rawTerminal) lend(ctx context.Context, cmd *exec.Cmd) error {
