@@ -41,7 +41,7 @@ func (e Ended) apply(d *transition) error {
 		d.answered(a.ID) // before answers that it has read count as unread again
 	switch {
 	case can.KeepsTranscript:
-		d.markUncertain(a.ID, l, e.Failure.Kind == procs.Crashed)
+		d.markUncertain(a.ID, l, e.Failure.Kind)
 	case l.End != "" || e.Failure.Kind != "":
 		d.retract(a.ID, l)
 	}
@@ -97,20 +97,26 @@ func (e Ended) apply(d *transition) error {
 // markUncertain makes the transcript decide on what was said last to a launch that has ended. A pending delivery may
 // have been written all the same. And a process that is killed, or whose machine is, may forget what it has already
 // confirmed (see unwritten). That may happen while we end it ourselves, too.
-func (d *transition) markUncertain(agent string, l *Launch, crashed bool) {
+func (d *transition) markUncertain(agent string, l *Launch, failed procs.FailureKind) {
 	a := d.agent(agent)
 	if a.Fresh {
 		d.abandon(a) // its conversation did not come along with a pack
 		return
 	}
-	killed := crashed || l.End == "" || l.End == EndRecover
+	killed := failed == procs.Crashed || l.End == "" || l.End == EndRecover
+	cut := -1 // the turn that has not come to its end
+	if l.Phase.InTurn() {
+		cut = l.Turns
+	} else if failed == procs.CutShort {
+		cut = l.Turns - 1
+	}
 	newest := d.lastArrival(agent, l.N)
 	goesOn := a.Report == nil || l.Phase.InTurn() || len(a.Outbox) > 0 || d.reads(l)
 	for _, v := range d.FindDeliveries(agent, func(v *Delivery) bool {
 		recent := !v.ArrivedAt.IsZero() && newest.Sub(v.ArrivedAt) < unwritten
 		last := killed && (v.Turn >= l.Turns-unwrittenTurns || recent)
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
-			last = last && goesOn || l.Phase.InTurn() && v.Turn == l.Turns
+			last = last && goesOn || v.Turn == cut
 		}
 		return v.Launch == l.N && (unsent(v) || last && v.State == checkpoints.DeliveryDelivered)
 	}) {
