@@ -216,7 +216,12 @@ func (t *truth) ended(before, after supervisor.State) {
 		if p == nil || a.EndedAt == nil || old != nil && old.EndedAt != nil && old.EndedAt.Equal(*a.EndedAt) {
 			continue
 		}
-		if t.ends[id]++; !p.Group && !p.Status.Ended() {
+		t.ends[id]++
+		switch {
+		case p.Group || p.Status.Ended():
+		case a.Delegated.Item != "" && after.Launch(p.ID) == nil:
+			t.owed[id] = 1 // it will be told with its pool
+		default:
 			t.owed[id]++
 		}
 	}
