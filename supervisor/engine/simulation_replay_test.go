@@ -79,7 +79,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"786002334-3-4-7-8-10-11-12-13":           "an answer that was asked for anew counted as told by what told the one before it",
 		"790001484-1-2-4-5-7-8-9-10-11-12-13":     "an answer that was read as a result, and no more, was told again",
 		"795074456-1-2-6-7-8-9-10-11-12-13":       "what a script took was lost with its turn, which ended before its process did",
-		"797228180-1-3-4-8-10-11-12-13":           "a task of a pool ended twice before its parent began, which is told of its pool once",
+		"797228180-1-3-4-8-10-11-12-13":           "a child had another parent at its second end",
 		"794004379-1-3-5-7-8-9-10-11-12-13":       "who had reported what it assumed was revived, and reported no more",
 		"793008187-2-3-8-10-11-12-13":             "an answer was changed that a script which started over had in its file",
 	} {

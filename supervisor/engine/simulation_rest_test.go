@@ -22,7 +22,7 @@ type truth struct {
 	said     []supervisor.InboxEntry          // messages to agents that were acknowledged
 	ends     map[string]int                   // by child: how often it has ended
 	requests map[string]int                   // by agent: how many it has made
-	owed     map[string]int                   // the same while its parent lived to hear of it
+	owed     map[owed]int                     // the same while its parent lived to hear of it
 
 	withdrawn map[string]bool   // requests that claude itself has withdrawn
 	results   map[string]int    // by process: ends of its turns of which a supervisor has heard
@@ -32,7 +32,7 @@ type truth struct {
 
 func newTruth() truth {
 	return truth{given: map[string]supervisor.InboxEntry{}, replaced: map[string]string{}, notices: map[string]int{},
-		ends: map[string]int{}, owed: map[string]int{}, requests: map[string]int{}, withdrawn: map[string]bool{},
+		ends: map[string]int{}, owed: map[owed]int{}, requests: map[string]int{}, withdrawn: map[string]bool{},
 		results: map[string]int{}, spoke: map[string]bool{}, told: map[string]string{}}
 }
 

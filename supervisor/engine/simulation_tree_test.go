@@ -216,13 +216,8 @@ func (t *truth) ended(before, after supervisor.State) {
 		if p == nil || a.EndedAt == nil || old != nil && old.EndedAt != nil && old.EndedAt.Equal(*a.EndedAt) {
 			continue
 		}
-		t.ends[id]++
-		switch {
-		case p.Group || p.Status.Ended():
-		case a.Delegated.Item != "" && after.Launch(p.ID) == nil:
-			t.owed[id] = 1 // it will be told with its pool
-		default:
-			t.owed[id]++
+		if t.ends[id]++; !p.Group && !p.Status.Ended() {
+			t.owed[owed{id, p.ID}]++
 		}
 	}
 }
@@ -236,14 +231,18 @@ func (t *truth) readsOfChildren(w *simulation, in *talk, e talkEntry) {
 	}
 }
 
+// An owed is the end of a child, which its parent is to be told: one that it has later, as the one before was stopped
+// alone, is told of later ends.
+type owed struct{ child, parent string }
+
 // endsWereTold looks whether every agent knows the end of each of its children: unless it was cut short itself.
 func (w *simulation) endsWereTold() {
 	s := w.disk.kept
-	for id, n := range w.truth.owed {
-		c := s.Agents[id]
-		p := s.Agents[c.Parent]
+	for end, n := range w.truth.owed {
+		id := end.child
+		p := s.Agents[s.Agents[id].Parent]
 		talk := w.talks[p.SessionID]
-		if n == 0 || p.Fault != "" || p.StopWanted != "" || talk == nil || w.firstOf(p) > 1 {
+		if p.ID != end.parent || p.Fault != "" || p.StopWanted != "" || talk == nil || w.firstOf(p) > 1 {
 			continue
 		}
 		times := timesTold(talk.entries, id) + timesTold(talk.lost, id)
