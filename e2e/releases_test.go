@@ -34,8 +34,9 @@ func TestWhatIsAskedComesOutTheSameOnTheOldestRelease(t *testing.T) {
 		"ask":           {"forever", "0"}, // receipts by echoes alone
 		"tool-ask":      {"forever"},
 		"permission":    {"forever", "0"},
-		"no-report":     {"forever"}, // the gate without the last message
-		"tools":         {"0"},       // the call is gone from its transcript
+		"plan":          {"forever", "0"}, // the call has no path, and is made in any mode
+		"no-report":     {"forever"},      // the gate without the last message
+		"tools":         {"0"},            // the call is gone from its transcript
 		"subagent-asks": {"forever", "0"},
 		// It does not tell of what lives on, and loses that at the end of its input: the subagent is in the foreground.
 		"background-subagent-asks": {"0"},

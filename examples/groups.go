@@ -22,7 +22,7 @@ var grouped = [][2]string{
 	{"Questions, in each form that agents ask in",
 		"several tool-ask ask-user-question typed-questions json-form id-less prose-question asks-again assume elicitation " +
 			"elicitation-url tools"},
-	{"Permissions", "permission permission-denied refused"},
+	{"Permissions", "permission permission-denied refused plan"},
 	{"Blockers", "stop-proposals stop-split stop-give-up"},
 	{"Agents that start agents", "delegate-parallel delegate-tree delegate-block delegate-optional delegate-denied " +
 		"delegate-checked delegate-steered delegate-failing delegate-silent-child overrun"},

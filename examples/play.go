@@ -29,8 +29,9 @@ var (
 	agentID    = Lazily(`\ba-[0-9A-Za-z]{12}\b`)
 	folder     = Lazily(`(?i)working directory: *(\S[^\n]*)`)
 	filledName = Lazily(
-		`^(agent|cwd|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
-	answer = Lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
+		`^(agent|cwd|plan_file|state|A[0-9]+|subagent[1-9][0-9]*(\.A[0-9]+|\.task)?|child[1-9][0-9]*(\.outcome|\.summary)?)$`)
+	planFile = Lazily(`/\S*/plans/[^\s/]+\.md`)
+	answer   = Lazily(`(?m)^ *(A[0-9]+): *(.*)$`)
 	// A subagent's id, and what it is for where that is said beside it. The short ones are 2.1.7's.
 	subagentID = Lazily(`\b(a[0-9a-f]{16}|a[0-9a-f]{6})\b(?: \(([^()]*)\))?`)
 	// What the other dialects call an answer, and the file that the agent left its state in.
@@ -109,6 +110,11 @@ func (s Scenario) Next(conversation []Message) Reply {
 	}
 	if cwd := first(conversation, System, folder()); cwd != nil {
 		known["cwd"] = strings.TrimSpace(cwd[1])
+	}
+	for _, role := range []Role{System, User} { // in which of them it stands is another from release to release
+		if file := first(conversation, role, planFile()); file != nil && known["plan_file"] == "" {
+			known["plan_file"] = file[0]
+		}
 	}
 	return turn.Replies[k].each(func(text string) string {
 		return placeholder().ReplaceAllStringFunc(text, func(p string) string {

@@ -84,7 +84,8 @@ type Turn struct {
 }
 
 // A Reply is one response of the Messages API, or what happens instead of one: APIError, Crash or Hang. Texts may hold
-// placeholders: {{agent}}, {{cwd}}, and from the message that decided {{state}} for the state file or checkpoint that
+// placeholders: {{agent}}, {{cwd}}, {{plan_file}} for the file that a plan goes into in plan mode, and from the message
+// that decided {{state}} for the state file or checkpoint that
 // it names. From that message and all that came after it, results of tools included: {{A1}}, {{A2}}, … for answers,
 // {{subagent1}}, {{subagent2}}, … for the ids of subagents, {{subagent1.task}} and {{subagent1.A1}} for what stands
 // beside and below the first one's: what it is for, and what was answered to it. From the whole conversation:

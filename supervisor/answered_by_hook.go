@@ -102,11 +102,11 @@ func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision
 		}
 		q.State, q.Remark, q.ByRule = checkpoints.QuestionDelivered, lost, false
 		q.Response = checkpoints.Response{AnsweredAt: &at, AnsweredBy: ByHook}
-		decides := questions.KindOf(q.Kind).Decides
+		yes := questions.KindOf(q.Kind).Yes
 		switch answer, told := by.Answers[askedAs(q)]; {
-		case decides && by.Accepted:
-			q.Answer = Allow
-		case decides:
+		case yes != "" && by.Accepted:
+			q.Answer = yes
+		case yes != "":
 			q.Answer = questions.Refusing(q.Kind, by.Text)
 		case by.Accepted:
 			q.Answer, q.Skipped = answer, !told

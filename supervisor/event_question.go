@@ -101,7 +101,7 @@ func (d *transition) grant(b Asked, fingerprint string) *Question {
 		return q.Kind == b.Kind && q.Fingerprint == fingerprint && q.Rule == b.Rule && ask.CwdOf(q) == b.Call.Cwd &&
 			!q.GrantSpent &&
 			(!kind.Evidence || ask.SameEvidence(q.Context, b.Questions[0].Context)) &&
-			(questions.Allowed(q) || !kind.Decides && !ask.Revoked(d.Group(q.Group))) &&
+			(questions.Allowed(q) || kind.Server && !ask.Revoked(d.Group(q.Group))) &&
 			(!kind.Refused || sameCaller(q.From, b.Call.From))
 	}) {
 		if d.toldGrant(q) {
@@ -184,8 +184,8 @@ func (e NotificationSent) apply(d *transition) error {
 func (NotificationSent) mayBeLost() bool { return true }
 
 // ParseAsk reads a control request as the questions that a person answers: those of AskUserQuestion or of an MCP
-// server, or that one whether another tool is permitted. look shows a call to that person. The error is for the model:
-// why nobody is asked.
+// server, whether a plan is approved, or whether another tool is permitted. look shows a call to that person. The error
+// is for the model: why nobody is asked.
 func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) ask.CallView) (Asked, error) {
 	if m.Elicits {
 		return Asked{Kind: questions.AskElicitation, Questions: ask.Elicitation(m.Input)}, nil
@@ -193,6 +193,9 @@ func ParseAsk(m procs.Ask, look func(tool string, input json.RawMessage) ask.Cal
 	if m.Name == ask.AskUserQuestion {
 		qs, err := ask.UserQuestions(m.Input)
 		return Asked{Kind: questions.AskClarification, Questions: qs}, err
+	}
+	if m.Name == ask.ExitPlanMode && !m.Refused {
+		return Asked{Kind: questions.AskPlan, Questions: []signals.Question{ask.Plan(m.Input, m.From.ID)}}, nil
 	}
 	seen := look(m.Name, m.Input)
 	q, rule := ask.Permission(m, seen)

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file answers questions in place: a call that asked gets its answer as its own result, though the process that
@@ -66,11 +67,12 @@ func (s State) parksFree(open []*Question) bool {
 }
 
 // inCall reports whether a question came by a call of the main conversation whose result is its answer. A permission is
-// none: its call is not made by a result.
+// none, nor is an approved plan: their calls are not made by a result.
 func inCall(q *Question) bool {
 	call := q.Tool
 	return call != nil && call.Launch > 0 && call.Line != "" && call.From == nil && q.Asker == "" &&
-		(call.Served || call.Name == ask.AskUserQuestion)
+		(call.Served || call.Name == ask.AskUserQuestion || questions.KindOf(q.Kind).Plans && q.AnsweredAt != nil &&
+			!questions.Allowed(q))
 }
 
 // resultOf returns the result of a call as a process that waited in it would have had it.

@@ -226,6 +226,29 @@ func TestPermissions(t *testing.T) {
 	})
 }
 
+// A plan is read from the file that the model has written; refused, plan mode goes on, and allowed, it ends.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	onBoth(t, "plan", `
+  - when: "## YOUR TASK"
+    replies:
+      - tools: [{name: Write, input: {file_path: "{{plan_file}}", content: "# A plan\n"}}]
+      - tools: [{name: ExitPlanMode, input: {}}]
+      - tools: [{name: ExitPlanMode, input: {}}]
+      - tools: [{name: ExitPlanMode, input: {}}]
+      - text: done
+`, func(t *testing.T, s *session) {
+		s.scenario.ClaudeFlags = []string{"--permission-mode", "plan"}
+		p := s.begin()
+		p.respond(p.until("control_request/can_use_tool"),
+			map[string]any{"behavior": "deny", "message": "Shorter.", "interrupt": false})
+		l := p.until("control_request/can_use_tool")
+		p.respond(l, map[string]any{"behavior": "allow", "updatedInput": l.at("request", "input")})
+		p.finish("task")
+		p.leave()
+	})
+}
+
 func TestTools(t *testing.T) {
 	t.Parallel()
 	onBoth(t, "tools", `

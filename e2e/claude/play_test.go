@@ -15,7 +15,7 @@ import (
 
 // supervised are further scenarios that need a supervisor: it decides what is a question, and who waits for whom.
 var supervised = []string{
-	"asks-again", "assume", "compaction", "nested-subagents-ask", "no-report", "prose-question", "refused",
+	"asks-again", "assume", "compaction", "nested-subagents-ask", "no-report", "plan", "prose-question", "refused",
 	"subagent-fails", "subagent-pauses", "subagent-reports",
 }
 

@@ -65,6 +65,7 @@ var (
 	took       = regexp.MustCompile(`(duration_ms)(: |>)[0-9]+`)
 	reset      = regexp.MustCompile(`resets [0-9]{4}-[0-9T:-]+Z`)
 	gateway    = regexp.MustCompile(` If it persists, check your inference gateway \([^)]*\)\.`)
+	planFile   = regexp.MustCompile(`/plans/[^/ <>"]+\.md`)
 	outputFile = regexp.MustCompile(`[^ <>]*/tasks/[a-z0-9]+\.output`)
 	workflow   = regexp.MustCompile(`\bworkflow_[0-9]+_[0-9]+`)
 	parseError = regexp.MustCompile(`(Error parsing streaming input line) .*`)
@@ -78,6 +79,7 @@ func (s *session) plain(text string) string {
 		text = strings.ReplaceAll(text, s.uuid(name), name)
 	}
 	text = strings.NewReplacer(s.cwd, "CWD", s.home, "HOME", s.id, "SESSION", filepath.Dir(s.cwd), "OUTSIDE").Replace(text)
+	text = planFile.ReplaceAllString(text, "/plans/PLAN.md")
 	text = outputFile.ReplaceAllString(text, "OUTPUT")
 	for id, task := range s.logs.tasks {
 		text = strings.ReplaceAll(text, id, "<"+task+">")

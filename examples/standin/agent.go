@@ -104,6 +104,10 @@ func (a *agent) open() error {
 	case !a.opts.resume && path != "":
 		return complain("Error: Session ID %s is already in use.", a.opts.session)
 	}
+	if a.opts.mode == modePlan {
+		system := &a.main.messages[0]
+		system.Texts = append(system.Texts, "The plan goes into "+a.planFile())
+	}
 	own := filepath.Join(dir, munged(a.cwd), a.opts.session+".jsonl")
 	switch {
 	case a.opts.resume:

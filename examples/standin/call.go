@@ -190,6 +190,9 @@ func (c *conversation) call(t *turn, made call) (result, error) {
 		return misuse("Error: No such tool available: AskUserQuestion. AskUserQuestion is not available inside subagents. " +
 			"Complete the task with the tools provided and return findings to the orchestrator."), nil
 	}
+	if made.name == exitPlanMode && c.opts.mode != modePlan {
+		return misuse(notPlanning), nil
+	}
 	for _, name := range use.needs {
 		if _, ok := made.input[name]; !ok {
 			return misuse("InputValidationError: " +
@@ -231,6 +234,7 @@ func init() {
 		"Write":           {needs: []string{"file_path", "content"}, run: (*conversation).write},
 		"Edit":            {needs: []string{"file_path", "old_string", "new_string"}, run: (*conversation).edit},
 		"Agent":           {needs: []string{"description", "prompt"}, run: (*conversation).delegate},
+		exitPlanMode:      {run: (*conversation).leavePlan},
 		"SendMessage":     {needs: []string{"to", "message"}, run: (*conversation).sendMessage},
 	}
 }

@@ -134,11 +134,12 @@ func parseFlags(args []string) (options, error) {
 		o.mode = modeBypass
 	case mode == "manual":
 		o.mode = modeDefault
-	case mode != modeDefault && mode != modeEdits && mode != modeBypass && mode != modeAuto:
+	case mode != modeDefault && mode != modeEdits && mode != modeBypass && mode != modeAuto &&
+		mode != modePlan:
 		return o,
 			complain(
 				"error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, "+
-					"auto, bypassPermissions, manual.", mode)
+					"auto, bypassPermissions, manual, plan.", mode)
 	}
 	if f.Changed("session-id") {
 		if uuid.Validate(o.session) != nil {

@@ -68,7 +68,7 @@ func TestOtherFlagsAreRefusedInTheWordsOfTheCLI(t *testing.T) {
 		"a value that is missing": {append(flags[:len(flags):len(flags)], "--session-id"), "error: "},
 		"no uuid": {append(flags[:len(flags):len(flags)], "--session-id", "x"),
 			"Error: Invalid session ID. Must be a valid UUID."},
-		"a strange mode":    {append(flags[:len(flags):len(flags)], "--permission-mode", "plan"), "'plan' is invalid"},
+		"a strange mode":    {append(flags[:len(flags):len(flags)], "--permission-mode", "dontAsk"), "'dontAsk' is invalid"},
 		"a prompt":          {append(flags[:len(flags):len(flags)], "do it"), `"do it"`},
 		"not verbose":       {without("--verbose"), "requires --verbose"},
 		"a terminal's form": {without("--input-format", "stream-json"), "--input-format stream-json"},

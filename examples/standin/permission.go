@@ -33,6 +33,7 @@ type permissionUpdate struct {
 var (
 	byRule   = doc{"decision": "accept", "source": "config", "reason_type": "rule"}
 	byConfig = doc{"decision": "accept", "source": "config"}
+	byOther  = doc{"decision": "accept", "source": "config", "reason_type": "other"}
 	byMode   = doc{"decision": "accept", "source": "config", "reason_type": "mode"}
 	byHook   = doc{"decision": "accept", "source": "hook", "reason_type": "hook"}
 	byPerson = doc{"decision": "accept", "source": "user_temporary"}
@@ -52,7 +53,7 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{}, err
 	case hooked.Decision == "deny":
 		return verdict{refusal: refusal(hooked.Reason)}, nil
-	case made.name == "AskUserQuestion":
+	case made.name == "AskUserQuestion", made.name == exitPlanMode:
 	case made.matches(c.opts.denied):
 		return c.deny(made, "rule", "Permission to use "+made.name+" has been denied."), nil
 	case hooked.Decision == "allow":
@@ -68,6 +69,8 @@ func (c *conversation) permit(made call) (verdict, error) {
 		return verdict{allowed: true, meta: byMode}, nil
 	case (made.name == "Write" || made.name == "Edit") && inside && c.opts.mode == modeEdits:
 		return verdict{allowed: true, meta: byMode}, nil
+	case made.name == "Write" && c.opts.mode == modePlan && c.path(made) == c.planFile():
+		return verdict{allowed: true, meta: byOther}, nil
 	case c.opts.mode == modeAuto && made.name == "Bash":
 		return c.deny(made, "classifier", "Classifier unavailable"), nil
 	}
@@ -175,6 +178,9 @@ func (c *conversation) prompt(made call, inside bool) doc {
 	switch made.name {
 	case "AskUserQuestion":
 		d["requires_user_interaction"], d["input"] = true, asksTyped(made.input)
+		return d
+	case exitPlanMode:
+		d["requires_user_interaction"] = true
 		return d
 	case "Bash":
 		d["description"], d["decision_reason"] = made.text("description"), "This command requires approval"

@@ -250,6 +250,9 @@ func (c *conversation) say(t *turn, r examples.Reply) error {
 		if made.name == "SendMessage" {
 			made.input = addressed(made)
 		}
+		if made.name == exitPlanMode {
+			made.input = c.planned()
+		}
 		calls = append(calls, made)
 		blocks = append(blocks, doc{"type": "tool_use", "id": made.id, "name": made.name, "input": made.input})
 	}

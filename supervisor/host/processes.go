@@ -140,7 +140,7 @@ func agentOf(spec procs.Spec) procs.Agent {
 func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Launch) procs.Spec {
 	cfg := s.Config
 	spec := procs.Spec{
-		Path: cfg.Claude, Flags: cfg.Flags, Without: a.Without, Dir: s.Folder(a.ID), Env: m.Env,
+		Path: cfg.Claude, Flags: s.FlagsOf(a.ID), Without: a.Without, Dir: s.Folder(a.ID), Env: m.Env,
 		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: l.N}, SessionID: a.SessionID, Resume: l.Resume,
 		AsksRefused: s.AsksRefused(a.ID),
 		Extra: append(client.DemoEnv(m.Dirs, s), supervisor.EnvShared+"="+findings.SharedFolder(m.Dirs, s.Run.ID),

@@ -364,7 +364,9 @@ func (q Terms) Confirms(said string) bool {
 
 // Guarded reports whether an answer permits something: no option of such a question is selected until a person has done
 // so.
-func (q Terms) Guarded() bool { return kinds[q.Kind].Runs || q.Decides() }
+func (q Terms) Guarded() bool {
+	return kinds[q.Kind].Lets && (kinds[q.Kind].Runs || len(q.Options) > 0)
+}
 
 // Evidence reports whether the question's texts are what a person permits, and not only what an agent says.
 func (q Terms) Evidence() bool { return kinds[q.Kind].Evidence }

@@ -19,6 +19,7 @@ const (
 	AskFile          Name = "file"
 	AskOverrun       Name = "overrun"     // work that takes longer than its estimate
 	AskElicitation   Name = "elicitation" // an MCP server of the person's own asks
+	AskPlan          Name = "plan"        // whether what an agent has planned is carried out
 	AskRefusal       Name = "refusal"     // claude has refused a call by itself: whether it may be made after all
 )
 
@@ -40,9 +41,12 @@ type Kind struct {
 	Hands    bool // it hands work to another agent: a person may change the work, or say what is to be done instead
 	Runs     bool // its answer has a command run as the person: only on a terminal, by a word that is typed
 	Aside    bool // its agent does not wait for it
+	Plans    bool // what its agent has planned is carried out where it is approved; all else changes it
 	Refused  bool // its call was refused: the agent works on, and the answer may let the same call through once
 	Again    bool // it may be answered differently later, in another run: its answers are told, and have nothing done
 	Images   bool // its answer may have images
+
+	Yes string // the answer that lets a call be made, in the words of the kind; "": it is about none
 
 	Words string // what words of the person's are for, beside the options; "": they are an answer of their own
 
@@ -65,10 +69,14 @@ var kinds = map[Name]Kind{
 			"missing_info": "Blocked: it lacks information", "external_dependency": "Blocked: needs something from outside",
 			"error": "Blocked by an error", "resource_limit": "Blocked by a limit"},
 		resolve: resolveStop, grants: handsBlocked, advance: stopInAdvance},
-	AskPermission: {Decides: true, Evidence: true, Lets: true, Sharable: true, InCall: true, Ruled: true,
+	AskPermission: {Decides: true, Evidence: true, Lets: true, Sharable: true, InCall: true, Ruled: true, Yes: Allow,
 		Words: "Why it is denied, or another rule to allow",
 		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
-	AskRefusal: {Decides: true, Evidence: true, Lets: true, InCall: true, Ruled: true, Refused: true,
+	// Its answer is approve, or words: what is to be changed. No rule and nothing that was written down approves it.
+	AskPlan: {Evidence: true, Lets: true, InCall: true, Plans: true, Yes: Approve,
+		Words: "What is to be changed, in place of approving it", heading: "A plan: carry it out?",
+		check: checkPlan, refuse: deny, grants: approvesPlan, advance: planInAdvance},
+	AskRefusal: {Decides: true, Evidence: true, Lets: true, InCall: true, Ruled: true, Refused: true, Yes: Allow,
 		Words: "Why it stays refused", heading: "Refused by claude: allow it once?",
 		check: checkPermission, refuse: deny, grants: permits, advance: permitInAdvance},
 	AskDelegation: {Decides: true, Evidence: true, Lets: true, Sharable: true, Hands: true,

@@ -13,7 +13,7 @@ func TestNoKindThatLetsSomethingHappenIsAnsweredInAdvance(t *testing.T) {
 		if k.Lets && (k.grants == nil || k.advance == nil) {
 			t.Errorf("%s lets something happen, and a pack file and a preset let it too", name)
 		}
-		if k.Decides != (k.check != nil) {
+		if (k.Decides || k.Plans) != (k.check != nil) {
 			t.Errorf("%s takes our words, which nothing checks", name)
 		}
 	}

@@ -35,8 +35,9 @@ func Decision(answer string) (word, argument string) {
 	return Deny, strings.TrimSpace(answer)
 }
 
-// Allowed reports whether a permission was given, for once or for the run.
-func Allowed(q *Question) bool { return !q.Skipped && !q.Declined && q.Revoked == "" && permits(q) }
+// Allowed reports whether the answer to a question lets something happen: a permission was given, for once or for the
+// run, or a plan approved.
+func Allowed(q *Question) bool { return q.Revoked == "" && Grants(q) }
 
 func permits(q *Question) bool {
 	word, _ := Decision(q.Answer)

@@ -26,9 +26,14 @@ func (q Question) Seen(s string) string {
 func (q Question) rows(s, indent string, width int) []string {
 	s = strings.Trim(q.Seen(s), "\n")
 	if q.Evidence() {
-		return strings.Split(wrapEvidence(s, indent, width, questions.KindOf(q.Kind).Hands), "\n")
+		return strings.Split(wrapEvidence(s, indent, width, q.talks()), "\n")
 	}
 	return strings.Split(wrap(s, indent, width), "\n")
+}
+
+// talks reports whether the evidence is sentences, which break between words.
+func (q Question) talks() bool {
+	return questions.KindOf(q.Kind).Hands || questions.KindOf(q.Kind).Plans
 }
 
 // wrapMark begins a row in which a line of evidence goes on. No line of it begins so: text.Visible leaves none, as its

@@ -1,0 +1,70 @@
+package supervisor
+
+import (
+	"slices"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
+)
+
+// This file is a plan that waits for a person. Approved while its process waits, the call ends plan mode. Approved
+// later, the agent is started in plan mode, told so, and makes the call again, which is let through once
+// (transition.grant). What a person wants changed is the result of the call, told in place where the release can.
+
+// FlagsOf returns the flags of the run that an agent is started with. One that was let out of plan mode, or works for
+// an agent that was, is not put back into it.
+func (s State) FlagsOf(agent string) []string {
+	flags := s.Config.Flags
+	for a := s.Agents[agent]; a != nil; a = s.Agents[a.Parent] {
+		if s.leftPlanMode(a.ID) {
+			return withoutPlanMode(flags)
+		}
+	}
+	return flags
+}
+
+// leftPlanMode reports whether a plan of the agent was approved, and the call that asked about it let through.
+func (s State) leftPlanMode(agent string) bool {
+	return len(s.FindQuestionsOf(agent, func(q *Question) bool {
+		return questions.KindOf(q.Kind).Plans && questions.Allowed(q) &&
+			(q.GrantSpent || q.State == checkpoints.QuestionDelivered && !s.toldGrant(q))
+	})) > 0
+}
+
+const permissionMode = "--permission-mode"
+
+func withoutPlanMode(flags []string) []string {
+	for i, f := range flags {
+		switch {
+		case f == permissionMode+"=plan":
+			return withoutPlanMode(slices.Delete(slices.Clone(flags), i, i+1))
+		case f == permissionMode && i+1 < len(flags) && flags[i+1] == "plan":
+			return withoutPlanMode(slices.Delete(slices.Clone(flags), i, i+2))
+		}
+	}
+	return flags
+}
+
+func init() {
+	handlers[questions.AskPlan] = handler{
+		prompt: func(_ State, group []*Question) string {
+			return prompts.PlanDecided(group[0], group[0].Revoked == unpackedBy)
+		},
+		reply: func(call *checkpoints.ToolCall, group []*Question) ask.Reply {
+			if questions.Allowed(group[0]) {
+				return ask.Reply{Behavior: Allow, UpdatedInput: ask.ApprovedPlan(call.Input)}
+			}
+			return ask.Reply{Behavior: Deny, Message: prompts.PlanChanged(group[0])}
+		},
+		anew: func(_ *transition, q *Question, _ map[string]ask.SeenCall) bool {
+			subagent := ""
+			if q.Tool.From != nil {
+				subagent = q.Tool.From.ID
+			}
+			ask.Reshow(q, ask.Plan(q.Tool.Input, subagent))
+			return true
+		},
+	}
+}
