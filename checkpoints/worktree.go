@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// A Worktree is a git worktree of an agent's own, with a branch of its own (git-worktree(1)).
+// A Worktree is a git worktree of an agent's own, with a branch of its own (git-worktree(1)); of a fork from a folder
+// without git it is a plain copy of that, without branch, repository and base.
 type Worktree struct {
 	State  WorktreeState `json:"state"`
 	Branch string        `json:"branch"`         // made for it: claude-supervise/RUN/AGENT
@@ -23,6 +24,9 @@ type Worktree struct {
 	Problem string `json:"problem,omitempty"` // why there is none, or why it was not looked through
 }
 
+// IsCopy reports whether it is a plain copy of a folder without git.
+func (w Worktree) IsCopy() bool { return w.Moment != nil && w.Branch == "" }
+
 // WorktreeState is how far an agent's worktree has got.
 type WorktreeState string
 
@@ -37,10 +41,17 @@ const (
 )
 
 // Commands returns what a person types to take over what is in a worktree that was kept, in order, and what to be rid
-// of it. folder is the work tree that takes it over; "" is where the commands are typed.
+// of it. folder is the work tree that takes it over; "" is where the commands are typed. What is in a copy is taken over
+// by its run's id, which is not known here.
 func (w Worktree) Commands(folder string) (merge, drop []string) {
 	if w.State != WorktreeKept {
 		return nil, nil
+	}
+	if w.IsCopy() {
+		if w.Path != "" {
+			drop = []string{"rm -r " + shellWord(w.Path)}
+		}
+		return nil, drop
 	}
 	tip := w.Tip
 	if strings.HasPrefix(tip, "-") { // a branch that would be read as an option

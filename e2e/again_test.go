@@ -94,7 +94,6 @@ func (w *world) keepsFork(fork, run, tree, rival string) {
 // plays asks, has its questions answered, and gives the first two.
 func (w *world) playsForks(flags ...string) (run string, questions []string) {
 	w.t.Helper()
-	w.inGit()
 	w.writes("mine", "at Black")
 	started := w.start(w.runArgs(load(w.t, w.scenario(placed)), append(flags, "--on-question", "ask", "--allow", "Bash")...)...)
 	for _, answer := range []string{"Black", "Red"} {
@@ -121,6 +120,7 @@ func TestAQuestionIsAnsweredDifferentlyLater(t *testing.T) {
 			var requests bodies
 			w := newWorld(t)
 			w.real(load(t, w.scenario(placed)), requests.take)
+			w.inGit()
 			run, asked := w.playsForks(flags...)
 			before := w.left(run)
 			held := len(requests.all)
@@ -169,15 +169,20 @@ func TestAForkComesToItsEndWhereverItIsKilled(t *testing.T) {
 	for kind, points := range map[string][]string{
 		"stand-in": {"before save created", "after save created", "before place", "after place", "after save placed",
 			"before launch", "after launch", "before deliver", "after deliver"},
-		"real CLI": {"after place", "after deliver"},
+		"real CLI":         {"after place", "after deliver"},
+		"without git":      {"after place", "after save placed"},
+		"real CLI, no git": {"after place"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			s := load(t, w.scenario(placed))
-			if w.agent = []string{"--demo", w.scenario(placed), "--cwd", "."}; kind == "real CLI" {
+			if w.agent = []string{"--demo", w.scenario(placed), "--cwd", "."}; strings.HasPrefix(kind, "real CLI") {
 				placing(t)
 				w.real(s, func(messagesapi.Request) {})
+			}
+			if !strings.HasSuffix(kind, "git") {
+				w.inGit()
 			}
 			run, asked := w.playsForks("--hold", "forever")
 			before := w.left(run)

@@ -16,6 +16,7 @@ func TestAQuestionIsAnsweredDifferentlyInABrowser(t *testing.T) {
 	t.Parallel()
 	b, w, p := openPage(t)
 	w.agent = []string{"--demo", w.scenario(placed), "--cwd", "."}
+	w.inGit()
 	run, asked := w.playsForks("--hold", "forever")
 	b.do(chromedp.Navigate(p.address+"/questions/"+asked[0]), chromedp.WaitReady("#question-"+asked[0]))
 	b.click(`//summary[starts-with(., "Answer it differently")]`)

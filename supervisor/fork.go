@@ -126,5 +126,5 @@ func (s State) elsewhere(q *Question) string {
 	if !s.forked(a) || q.Tool == nil || q.Tool.Launch != forkLaunch {
 		return ""
 	}
-	return "\n\n" + prompts.Forked(s.Run.Forked.Folder, s.Folder(a.ID))
+	return "\n\n" + prompts.Forked(s.Run.Forked.Folder, s.Folder(a.ID), a.Worktree == nil || !a.Worktree.IsCopy())
 }

@@ -39,7 +39,7 @@ func (o Outcome) Worktrees() []*Agent {
 
 // Merge returns the commands that take over what an agent has left in its worktree, in order.
 func (o Outcome) Merge(a *Agent) []string {
-	merge, _ := a.Worktree.Commands(o.State.TakesOver(a))
+	merge, _ := o.State.Commands(a, *a.Worktree)
 	return merge
 }
 

@@ -25,6 +25,16 @@ func (s State) TakesOver(a *Agent) string {
 	return s.Folder(a.Parent)
 }
 
+// Commands returns what a person types to take over what an agent has left in its worktree, in order, and what to be
+// rid of it. w is that worktree as it is now.
+func (s State) Commands(a *Agent, w checkpoints.Worktree) (merge, drop []string) {
+	merge, drop = w.Commands(s.TakesOver(a))
+	if w.IsCopy() && len(drop) > 0 {
+		merge = []string{"claude-supervise keep " + s.Run.ID}
+	}
+	return merge, drop
+}
+
 // This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent
 // or, under --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace)
 // and looked through before it counts as ended (DoTidy), so that its parent is told in one go what became of it and

@@ -69,7 +69,8 @@ most 3.75 MB and 8000 pixels each way, up to eight of 15 MB together. They are
 for what an agent itself asks, not for decisions, scripts, subagents and --exec.
 
 --again answers a question differently that was answered before: in a new run,
-which continues from there in a git worktree of its own (help answering).
+which continues from there in a git worktree of its own, or in a copy of a
+folder without git (help answering).
 
 An agent may ask and work on under an assumption. --assumed, or + as the VALUE,
 accepts what it has assumed; any other answer corrects it. Until it is answered

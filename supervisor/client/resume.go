@@ -107,7 +107,7 @@ func (c Client) resumePlan(ctx context.Context, s supervisor.State) (ResumePlan,
 	}
 	var worktrees []checkpoints.Worktree
 	for _, a := range s.AllAgents() {
-		if w := a.Worktree; w != nil && w.Path != "" &&
+		if w := a.Worktree; w != nil && w.Path != "" && !w.IsCopy() &&
 			(w.State == checkpoints.WorktreeMade || w.State == checkpoints.WorktreeKept) {
 			worktrees = append(worktrees, *w)
 		}

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -18,9 +19,14 @@ import (
 // are folders like others. So it is not git that looks for files there.
 
 func (t *Tree) captureFolder(ctx context.Context) (Captured, error) {
-	found, err := listFolder(ctx, t.Top)
+	found, err := listFolder(ctx, t.Top, func(f folderList) bool {
+		return t.most > 0 && (len(f.names) > t.most || f.Sum > t.Limit)
+	})
 	if err != nil {
 		return Captured{}, err
+	}
+	if t.most > 0 && len(found.names) > t.most {
+		return Captured{}, fmt.Errorf("%w: more than %d files", ErrTooLarge, t.most)
 	}
 	if found.Sum > t.Limit {
 		return Captured{}, TooLarge(found.Sum, t.Limit, found.Largest())
@@ -52,8 +58,11 @@ type folderList struct {
 	told  []string
 }
 
-// listFolder lists what is in a folder. What is removed meanwhile is not in it.
-func listFolder(ctx context.Context, folder string) (folderList, error) {
+// MaxPlainFiles bounds the files of a folder without git that is kept at moments.
+const MaxPlainFiles = 20_000
+
+// listFolder lists what is in a folder, until enough. What is removed meanwhile is not in it.
+func listFolder(ctx context.Context, folder string, enough func(folderList) bool) (folderList, error) {
 	found := folderList{names: map[string]bool{}}
 	holds := map[string]bool{} // whether a folder holds anything
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
@@ -78,7 +87,9 @@ func listFolder(ctx context.Context, folder string) (folderList, error) {
 		}
 		if info, err := d.Info(); err == nil {
 			holds[path.Dir(at)], found.names[at] = true, true
-			found.add(at, info.Size())
+			if found.add(at, info.Size()); enough(found) {
+				return fs.SkipAll
+			}
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

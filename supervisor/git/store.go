@@ -27,6 +27,7 @@ import (
 type Store struct {
 	Folder string // an absolute path; made with the first moment, below a folder that is there
 	Limit  int64  // as of Tree
+	Plain  int64  // the same of a folder without git, which holds at most MaxPlainFiles then; 0: as Limit
 
 	removing sync.RWMutex // held to write while something is removed, to read while it is made and no ref has it
 	mu       sync.Mutex
@@ -89,9 +90,13 @@ func (s *Store) tree(ctx context.Context, folder string, plain bool) (*Tree, err
 	if err != nil {
 		return nil, err
 	}
-	s.trees[folder] = &Tree{Shadow: found, Limit: s.Limit, removing: s.removing.RLocker(),
+	t := &Tree{Shadow: found, Limit: s.Limit, removing: s.removing.RLocker(),
 		dir: filepath.Join(treesName, filepath.Base(dir))}
-	return s.trees[folder], nil
+	if found.Common == "" && s.Plain > 0 {
+		t.Limit, t.most = s.Plain, MaxPlainFiles
+	}
+	s.trees[folder] = t
+	return t, nil
 }
 
 // opened returns the tree of a folder if it was opened, and the folder is still in that work tree.
@@ -153,6 +158,9 @@ func (s *Store) keep(ctx context.Context, t *Tree, got Captured) (id string, err
 	return id, err
 }
 
+// OfGit reports whether it is of a git work tree, where nothing may be committed yet.
+func (m Moment) OfGit() bool { return m.Head != "" || m.Index != "" }
+
 // in runs git in the store, of which folder is the work tree.
 func (s *Store) in(ctx context.Context, folder, index string, args ...string) (string, error) {
 	t := Shadow{Dir: s.dir(), Top: folder}
@@ -187,7 +195,7 @@ func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 	}
 	s.removing.RLock()
 	defer s.removing.RUnlock()
-	next, err := os.MkdirTemp(filepath.Dir(folder), ".claude-supervise-moment-")
+	next, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+"-")
 	if err != nil {
 		return err
 	}

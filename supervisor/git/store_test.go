@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -304,6 +305,33 @@ func TestAMomentThatIsTooLargeIsNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantMoment(t, s, taken(t, s, folder), map[string]string{})
+	}
+}
+
+// A folder without git is looked through no further than to its bounds.
+func TestAFolderWithoutGitIsKeptWithinItsOwnBounds(t *testing.T) {
+	folder, s := t.TempDir(), newStore(t)
+	s.Plain = 1 << 10
+	gittest.Put(t, filepath.Join(folder, "small"), "")
+	taken(t, s, folder)
+	gittest.Put(t, filepath.Join(folder, "a"), strings.Repeat("x", 1<<10+1))
+	if err := os.Truncate(filepath.Join(folder, "small"), 1<<42); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Take(t.Context(), folder)
+	if !errors.Is(err, ErrTooLarge) || strings.Contains(err.Error(), "small") {
+		t.Error(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(folder, "a")), os.Truncate(filepath.Join(folder, "small"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range MaxPlainFiles {
+		if err := os.WriteFile(filepath.Join(folder, strconv.Itoa(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Take(t.Context(), folder); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
 	}
 }
 

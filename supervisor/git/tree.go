@@ -28,6 +28,7 @@ type Tree struct {
 	mu       sync.Mutex
 	removing sync.Locker // of a store: held while something is made that no ref has yet; nil if nothing is removed
 
+	most    int               // files of a folder without git; 0: any number
 	dir     string            // where in the shadow its indexes are; "": in the shadow itself
 	begun   bool              // the two below and its index of the files are of the last capture
 	last    Captured          // its trees only

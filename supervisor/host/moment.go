@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -35,17 +36,20 @@ func (m *moments) of(dirs checkpoints.Dirs, run string) *git.Store {
 	return m.store
 }
 
-// keepMoment keeps the work as it is where an agent asks. A folder without git is not kept: all of it would be read.
+// keepMoment keeps the work as it is where an agent asks.
 func (m Machine) keepMoment(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.MomentKept {
 	kept, folder := supervisor.MomentKept{Question: f.Question}, s.Folder(f.Agent)
 	store := m.moments.of(m.Dirs, s.Run.ID)
-	id, err := "", error(git.ErrNoWorkTree)
-	if git.HasGitAbove(folder) {
-		id, err = store.Take(ctx, folder)
+	plain := !git.HasGitAbove(folder)
+	if plain && text.Under(m.Dirs.State, folder) {
+		kept.Problem = folder + " holds the records of all runs, and is in no git work tree"
+		return kept
 	}
+	id, err := store.Take(ctx, folder)
 	switch {
-	case errors.Is(err, git.ErrNoWorkTree):
-		kept.Problem = folder + " is in no git work tree"
+	case plain && errors.Is(err, git.ErrTooLarge):
+		kept.Problem = fmt.Sprintf("%s is in no git work tree, and holds more than %d MiB or %d files: begin a repository "+
+			"there, and let git ignore what is not needed", folder, worktree.MaxPlainMoment>>20, git.MaxPlainFiles)
 		return kept
 	case err != nil:
 		m.Log.Info().Err(err).Str("question", f.Question).Msg("moment")

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func (m Machine) goneSince(ctx context.Context, s supervisor.State, q *superviso
 		m.Log.Info().Err(err).Str("question", q.ID).Msg("what was deleted")
 		return nil
 	}
-	gone, top := []string{}, git.TopAbove(folder)
+	gone, top := []string{}, cmp.Or(git.TopAbove(folder), folder)
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}

@@ -80,6 +80,9 @@ func (m Machine) tidy(ctx context.Context, s supervisor.State, f effect.Effect) 
 		Worktree: *a.Worktree, Cwd: s.Folder(a.ID), Keep: s.Config.KeepProcesses || s.Inhabited(a),
 		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName},
 	}
+	if of := a.Worktree.Moment; of != nil {
+		end.Moments = worktree.MomentsOf(m.Dirs, of.Run)
+	}
 	if a.Report != nil {
 		end.Named = a.Report.Files
 	}

@@ -117,7 +117,7 @@ func Gate(a *Agent, unfiled, unheard []string) string {
 // with the folder of findings.
 func Folder(a *Agent, shared string) string {
 	var b strings.Builder
-	if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
+	if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade && !w.IsCopy() {
 		fmt.Fprintf(&b, "You work in a git worktree of your own, %s, on the branch %s, which began at the commit %.12s. "+
 			"What you commit or leave there is kept, and merged by others; do not work outside it.\n", w.Path, w.Branch, w.Base)
 		for _, lack := range w.Lacks {
@@ -173,11 +173,15 @@ func Renamed(from, to, folder string) string {
 }
 
 // Forked tells an agent, with the answer to its question, that it goes on in a copy of its folder.
-func Forked(from, to string) string {
+func Forked(from, to string, ignored bool) string {
+	lacks := ""
+	if ignored {
+		lacks = " Files that git ignores did not come along."
+	}
 	return "(From the supervisor: since you asked, your work was copied. You go on in " + to + ", where it is as it was " +
 		"when you asked; the working directory of your shell is there. Another agent goes on in " + from + ": read and " +
-		"write nothing there any more, and replace that path by the new one wherever it was named before. Files that git " +
-		"ignores did not come along. Processes that you started are not yours any more.)"
+		"write nothing there any more, and replace that path by the new one wherever it was named before." + lacks +
+		" Processes that you started are not yours any more.)"
 }
 
 // Moved tells an agent that its run is elsewhere, with the uncommitted work or without.

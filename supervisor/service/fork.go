@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Forking struct {
 	task.Task
 	asked time.Time
 	kept  time.Time // the work, as it was then
+	plain bool      // in a folder without git
 }
 
 // ForkFrom looks whether a run can go on from a question with another answer: a reply as Reply takes it. Nothing is
@@ -71,7 +73,7 @@ func ForkFrom(ctx context.Context, c client.Client, question string, a Answer) (
 	if errors.Is(err, git.ErrNoMoment) {
 		err = errors.New("the work as it was then is not kept any more")
 	}
-	if err == nil && at.Head == "" {
+	if f.plain = !at.OfGit(); err == nil && at.Head == "" && !f.plain {
 		err = errors.New("nothing was committed in its folder then, so there is nothing that a git worktree begins at")
 	}
 	if f.kept = at.At; err == nil && view.FolderGone(fork.Folder) { // of a child whose worktree is gone, say
@@ -87,10 +89,12 @@ func ForkFrom(ctx context.Context, c client.Client, question string, a Answer) (
 	return f, nil
 }
 
-// repositoryOf returns the work tree of which the worktree of an agent was made.
+// repositoryOf returns the work tree, or the folder without git, of which the worktree of an agent was made.
 func repositoryOf(s supervisor.State, agent string) (string, error) {
-	if w := s.Agents[agent].Worktree; w != nil && w.Repo != "" && !view.FolderGone(w.Repo) {
-		return w.Repo, nil
+	if w := s.Agents[agent].Worktree; w != nil {
+		if of := cmp.Or(w.Repo, w.From); of != "" && !view.FolderGone(of) {
+			return of, nil
+		}
 	}
 	return "", fmt.Errorf("its folder is gone: %s", s.Folder(agent))
 }
@@ -101,13 +105,18 @@ func (f Forking) Caution() string {
 	if late := f.kept.Sub(f.asked); late >= 2*time.Second {
 		kept = fmt.Sprintf("%s after it was asked", late.Round(time.Second))
 	}
+	in, lacks := "a git worktree of its own", "files that git ignores (dependencies, builds, .env), and subagents"
+	if f.plain {
+		in = "a copy of its own, with all that was in the folder, secrets (.env) too"
+		lacks = "git repositories inside it, and subagents"
+	}
 	return fmt.Sprintf(`A new run continues from %s with another answer:
 %s in place of %s.
 It has the conversation until then, and the work as it was %s,
-in a git worktree of its own. %s and its folder are left as they are.
-Not in it: files that git ignores (dependencies, builds, .env), and subagents.
+in %s. %s and its folder are left as they are.
+Not in it: %s.
 Not undone: what was done since elsewhere, as in databases, on the network.`,
-		f.Fork.Question, questions.Show(f.Fork.Answer), questions.Show(f.Fork.Before), kept, f.Fork.Run)
+		f.Fork.Question, questions.Show(f.Fork.Answer), questions.Show(f.Fork.Before), kept, in, f.Fork.Run, lacks)
 }
 
 // rivals returns the runs that go on, and have answered the same question as a run, or one of its own; known: there are

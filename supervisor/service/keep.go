@@ -74,7 +74,7 @@ func takeOver(ctx context.Context, c client.Client, s supervisor.State, sure boo
 		return "", refused("%s has not ended (%s). To wait for it: %s wait %[1]s. To end it: %[3]s stop %[1]s",
 			run, s.Run.Status, program)
 	}
-	if w == nil || w.State == checkpoints.WorktreeNone || w.Moment == nil {
+	if w == nil || w.State == checkpoints.WorktreeNone || w.State == checkpoints.WorktreeRemoved || w.Moment == nil {
 		return run + " has changed nothing.", nil
 	}
 	by, drop := w.Commands(w.From)
@@ -83,6 +83,9 @@ func takeOver(ctx context.Context, c client.Client, s supervisor.State, sure boo
 		byHand = ". To merge it by hand: " + strings.Join(by, " && ")
 	}
 	if view.FolderGone(w.From) {
+		if w.IsCopy() {
+			return "", refused("the folder that takes it over is gone: %s. What the run has made is in %s", w.From, w.Path)
+		}
 		by, _ = w.Commands("NEW_FOLDER")
 		by = append([]string{w.RepairCommand("NEW_FOLDER")}, by...)
 		return "", refused("the folder that takes it over is gone: %s. If it was moved, merge it by hand: %s", w.From,
@@ -91,10 +94,10 @@ func takeOver(ctx context.Context, c client.Client, s supervisor.State, sure boo
 	carry := git.Carry{Folder: c.Dirs.RunFile(run, carryFolder), Since: worktree.MomentsOf(c.Dirs, w.Moment.Run),
 		Moment: w.Moment.ID, From: w.Path, Into: w.From}
 	if w.Path == "" || view.FolderGone(w.Path) {
-		carry.From, carry.Tip = "", w.Base
-		if w.State != checkpoints.WorktreeRemoved {
-			carry.Tip = "refs/heads/" + w.Branch
+		if w.IsCopy() {
+			return "", refused("the copy in which %s worked is gone: %s", run, w.Path)
 		}
+		carry.From, carry.Tip = "", "refs/heads/"+w.Branch
 	}
 	do := carry.Look
 	if sure {

@@ -52,7 +52,7 @@ func worktreeViews(run supervisor.Run, agents []supervisor.Agent) map[string]Wor
 	for _, a := range agents {
 		if a.Worktree != nil {
 			w := asItIs(*a.Worktree)
-			merge, drop := w.Commands(s.TakesOver(&a))
+			merge, drop := s.Commands(&a, w)
 			views[a.ID] = WorktreeView{
 				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: supervisor.LeftIn(&w),
 				Merge: append([]string{}, merge...), Drop: append([]string{}, drop...),

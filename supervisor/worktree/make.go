@@ -88,6 +88,12 @@ func (p Spec) Make(ctx context.Context) (checkpoints.Worktree, string, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, MakeTime, fmt.Errorf("it took longer than %v", MakeTime))
 	defer cancel()
+	if plain, err := p.plain(ctx); err != nil {
+		return none(err)
+	} else if plain {
+		w, err := p.copy(ctx)
+		return w, w.Path, err
+	}
 	s, drop, err := git.TempShadow(ctx, p.Want.From, scratchForWorktrees)
 	if errors.Is(err, git.ErrNoWorkTree) {
 		return none(fmt.Errorf("%s is in no git work tree", p.Want.From))

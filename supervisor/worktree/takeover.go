@@ -54,6 +54,9 @@ type person struct{ *git.Shadow }
 
 // Merge commits what lies loose in the worktree to its branch, and merges that. It says what has become of it.
 func (t Takeover) Merge(ctx context.Context) (string, error) {
+	if t.IsCopy() {
+		return "", fmt.Errorf("%s is a copy of a folder without git: keep takes over what has changed in it", t.Path)
+	}
 	s, drop, err := git.TempShadow(ctx, t.Repo, scratchForWorktrees)
 	if err != nil {
 		return "", err
@@ -287,6 +290,9 @@ func elsewhere(variable string) bool {
 
 // Drop removes the worktree with all that is in it, and its branch.
 func (t Takeover) Drop(ctx context.Context) (string, error) {
+	if t.IsCopy() {
+		return "The copy is gone.", os.RemoveAll(t.Path)
+	}
 	s, drop, err := git.TempShadow(ctx, t.Repo, scratchForWorktrees)
 	if err != nil {
 		return "", err

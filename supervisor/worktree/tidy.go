@@ -25,10 +25,15 @@ type WorktreeEnd struct {
 	Named  []string // files that its report names
 	Keep   bool     // somebody still works in it
 	Marker procs.Marker
+
+	Moments *git.Store // where Moment is kept; nil if there is none
 }
 
 // Look says what is left in the worktree, and removes it if that is nothing. It is kept in any case of doubt.
 func (w WorktreeEnd) Look(ctx context.Context) (checkpoints.Worktree, error) {
+	if w.IsCopy() {
+		return w.lookCopy(ctx)
+	}
 	kept := w.Worktree
 	kept.State, kept.Tip, kept.Lacks = checkpoints.WorktreeKept, w.Branch, nil
 	s, drop, err := git.TempShadow(ctx, w.Repo, scratchForWorktrees)
@@ -103,7 +108,7 @@ func (w WorktreeEnd) gone(ctx context.Context, g repo, kept checkpoints.Worktree
 		}
 	}
 	return checkpoints.Worktree{State: checkpoints.WorktreeRemoved, Branch: w.Branch, From: w.From,
-		Repo: w.Repo, Base: w.Base}, nil
+		Repo: w.Repo, Base: w.Base, Moment: w.Moment}, nil
 }
 
 // commits counts those that a worktree has on top of the one at which it began.

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	g "maragu.dev/gomponents"
 	"maragu.dev/gomponents/html"
 
@@ -61,9 +63,9 @@ func section(name, text string) g.Node {
 
 // worktree draws what an agent has left in a folder of its own, and the commands that take it over.
 func worktree(w view.WorktreeView, changed []string) g.Node {
-	state, place := string(w.State), "branch "+line(w.Branch)
-	if w.Path != "" {
-		place += "\n" + line(w.Path)
+	state, place := string(w.State), line(w.Path)
+	if w.Branch != "" {
+		place = strings.TrimSpace("branch " + line(w.Branch) + "\n" + place)
 	}
 	return g.Group{
 		html.H4(g.Text("Worktree")),

@@ -171,7 +171,11 @@ func (s *factSheet) agent(d view.Details, a view.AgentView) {
 	}
 	s.line("Log", "%s", d.Logs[a.ID])
 	if w, own := d.Worktrees[a.ID]; own {
-		s.line("Worktree", "%s, %s, branch %s\n%s", w.State, cmp.Or(w.Path, "no folder"), w.Branch, w.Left)
+		on := ", branch " + w.Branch
+		if w.Branch == "" {
+			on = ", a copy"
+		}
+		s.line("Worktree", "%s, %s%s\n%s", w.State, cmp.Or(w.Path, "no folder"), on, w.Left)
 		s.mending(w)
 	}
 	s.report(d, a.ID)

@@ -18,7 +18,7 @@ import (
 
 // What is asked before something is done, where a script asks. Without one the person reads what it would do.
 const (
-	beginsAnew = "A new run continues from this question with the other answer, in a git worktree of its own. " +
+	beginsAnew = "A new run continues from this question with the other answer, in a git worktree or a copy of its own. " +
 		"What was done since outside of its folder is not undone."
 	keeps = "What it has changed since the question is merged into the folder of the run that asked, not committed, and " +
 		"the other runs that have answered the question are stopped."
