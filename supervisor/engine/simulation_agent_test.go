@@ -207,9 +207,10 @@ func (p *simProcess) callRefused(in string) {
 
 // refuses says that a call was refused.
 func (p *simProcess) refuses(c simCall) {
-	p.say(procs.Refused{Tool: c.name, ToolUse: c.toolUse, Why: "a test",
-		Call: &procs.Ask{Refused: true, ToolUse: c.toolUse, Name: c.name, Input: c.input}})
-	p.keep(talkEntry{call: c.toolUse, said: procs.ToolResult{ToolUse: c.toolUse, Text: "refused", IsError: true}})
+	r := procs.Refused{Tool: c.name, ToolUse: c.toolUse, Why: "a test",
+		Call: &procs.Ask{Refused: true, ToolUse: c.toolUse, Name: c.name, Input: c.input}}
+	p.say(r)
+	p.keep(talkEntry{refused: &r, call: c.toolUse, said: procs.ToolResult{ToolUse: c.toolUse, Text: "refused", IsError: true}})
 }
 
 // callFrom makes a call of the main conversation or a subagent: of a tool of ours, or one that a person is asked about.

@@ -219,7 +219,7 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f effect.Effec
 		}
 	})
 	if t != nil && s.Abilities().KeepsTranscript && l.End == supervisor.EndRecover && len(prompts) > 0 {
-		found, b.After, b.Whole = t.unheard(prompts, c.Signals) // which looks for question files
+		found, b.After, b.Whole = t.unheard(prompts, c) // which looks for question files
 	}
 	return b, found
 }

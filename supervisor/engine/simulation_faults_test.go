@@ -89,6 +89,18 @@ func TestTheSimulationFinds(t *testing.T) {
 			forgetful(effect.Snapshot)},
 		{"a script that starts over and has its question asked again",
 			"what was answered to a script that is lost is not asked when it starts over", 1947, faulty(forgetLost)},
+		{"a refused call of a lost process that nobody is asked about", "a person is asked about a call that was refused", 2246,
+			faulty(beforehand(func(b supervisor.Event) supervisor.Event {
+				if s, ok := b.(supervisor.Surveyed); ok {
+					s.Refused = nil
+					return s
+				}
+				return b
+			}))},
+		{"a fork that counts its answer as told", "an acknowledged answer is in the conversation", 4,
+			faulty(afterwards(tellNoFork))},
+		{"a fork that does not wait for its folder", "a fork works in a folder of its own", 4,
+			faulty(afterwards(placeNoFork))},
 		{"a step that panics", "neither Step nor Plan nor the engine panics", 2, faulty(panicAtReports)},
 		{"a batch whose earlier events are not in the history", "the history has no gaps", 1,
 			saving(func(c checkpoints.Change) checkpoints.Change {
@@ -254,6 +266,22 @@ func stayAllTheSame(before, after supervisor.State, _ supervisor.Event) supervis
 		run := *after.Run
 		run.TakenOver, run.Packed, run.Leaving = nil, "", before.Run.Leaving
 		after.Run = &run
+	}
+	return after
+}
+
+func tellNoFork(_, after supervisor.State, b supervisor.Event) supervisor.State {
+	if c, ok := b.(supervisor.Created); ok && c.Fork != nil {
+		for id := range after.Questions {
+			after = withQuestion(after, id, func(q *supervisor.Question) { q.State = checkpoints.QuestionDelivered })
+		}
+	}
+	return after
+}
+
+func placeNoFork(_, after supervisor.State, b supervisor.Event) supervisor.State {
+	if c, ok := b.(supervisor.Created); ok && c.Fork != nil {
+		return withAgent(after, after.Run.Root, func(a *supervisor.Agent) { a.Placed = true })
 	}
 	return after
 }

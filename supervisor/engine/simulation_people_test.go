@@ -96,7 +96,11 @@ func (n *nature) takes(times *int) bool {
 func (w *simulation) begin() {
 	w.rooted = false
 	w.supervise(func(ctx context.Context, s Supervisor) (supervisor.Outcome, error) {
-		return s.Start(ctx, w.nature.task(), w.nature.policy)
+		t := w.nature.task()
+		if w.forking() {
+			w.asFork(&t)
+		}
+		return s.Start(ctx, t, w.nature.policy)
 	})
 }
 

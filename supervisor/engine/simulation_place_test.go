@@ -13,6 +13,7 @@ import (
 // placeRules are of where agents work.
 var placeRules = []rule{
 	{"an agent works when its folder is ready, and until it is looked through", foldersAreReady},
+	{"a fork works in a folder of its own", forksAreReady},
 	{"a worktree has one agent", worktreesAreOwn},
 	{"the findings of a run are merged before it is left", findingsAreMerged},
 }
@@ -34,7 +35,10 @@ func (e *simEngine) place(_ context.Context, s supervisor.State, f effect.Effect
 			}
 			b.Worktree = &w
 		}
-		if e.w.one(2) {
+		if b.Unforked = e.w.layFork(s, a); b.Unforked != "" {
+			return
+		}
+		if a.Delegated != nil && e.w.one(2) {
 			b.Gone = task.ContextFiles(a.Delegated.Context)
 		}
 	})

@@ -217,6 +217,7 @@ func (w *simulation) atRest() {
 			holds = holds || state.Live(id) != nil
 		}
 	}
+	w.refusedAreAsked(state)
 	open := state.FindQuestions(supervisor.IsOpen)
 	w.must("who waits for a person has a question open", len(open) > 0, "%s", state.Run.Reason)
 	for _, q := range open {

@@ -47,6 +47,7 @@ var agentRules = []rule{
 func (w *simulation) stepped(before, after supervisor.State, e supervisor.Happened) {
 	w.reached.step(before, after, e)
 	w.truth.ended(before, after)
+	w.forkBegun(after, e)
 	w.truth.unseen(before, after)
 	if w.trace != nil {
 		w.tellStep(before, after, e)

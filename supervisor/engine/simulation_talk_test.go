@@ -40,6 +40,7 @@ type talkEntry struct {
 	idle     bool          // the process ended before the model replied to it: it may be told of it again
 	request  int           // in which the model said it
 	sub      bool          // it stands in the transcript of a subagent
+	refused  *procs.Refused
 	ends     string        // the call that started the subagent which this is the last word of
 }
 
@@ -77,8 +78,9 @@ func (t *talk) ended(toolUse string) bool {
 }
 
 // unheard is the function of the same name over claude.SaidAfter.
-func (t *talk) unheard(prompts []*supervisor.Delivery, h listen.SignalReader) (found []signals.Signal,
+func (t *talk) unheard(prompts []*supervisor.Delivery, c *listen.Listener) (found []signals.Signal,
 	prompt string, whole bool) {
+	h := c.Signals
 	for _, d := range prompts {
 		if t.has(d.UUID) {
 			prompt = d.UUID
@@ -89,6 +91,9 @@ func (t *talk) unheard(prompts []*supervisor.Delivery, h listen.SignalReader) (f
 		if !after {
 			after = e.uuid == prompt
 			continue
+		}
+		if e.refused != nil {
+			c.Refused = append(c.Refused, *e.refused)
 		}
 		if e.said != nil && !e.sub {
 			heard := h.Read(e.said)

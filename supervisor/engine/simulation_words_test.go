@@ -80,6 +80,22 @@ func (w *simulation) resets() time.Time {
 	return w.now().Add(pick(w, -time.Minute, time.Second, time.Hour))
 }
 
+// refusedAreAsked looks whether a person was asked about each refused call that a conversation has.
+func (w *simulation) refusedAreAsked(s supervisor.State) {
+	for id, a := range s.Agents {
+		t := w.talks[a.SessionID]
+		if t == nil || a.Status.Ended() {
+			continue
+		}
+		for _, e := range t.entries[:t.written] {
+			if e.refused != nil {
+				why, asks := s.RefusedUnasked(id, *e.refused)
+				w.must("a person is asked about a call that was refused", !asks || why != "", "%s of %s", e.refused.ToolUse, id)
+			}
+		}
+	}
+}
+
 // goesByIt is what a record says of an answer that its agent has no need to read.
 const goesByIt = "goes by it already"
 

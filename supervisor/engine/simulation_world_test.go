@@ -27,6 +27,7 @@ import (
 //	simulation_filedrop_test.go question and answer files, and what happens to an answer before it is said
 //	simulation_process_test.go  the agent's CLI; simulation_talk_test.go what of it lasts
 //	simulation_resumed_test.go  conversations that are continued at the calls in which they ended
+//	simulation_fork_test.go     runs that begin with the question of another
 //	simulation_agent_test.go    what a model does in a turn
 //	simulation_people_test.go   disturbances, and the person who brings a run to its end
 //	simulation_rules_test.go    what must hold after each step; simulation_rest_test.go when nothing moves
