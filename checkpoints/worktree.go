@@ -41,8 +41,8 @@ const (
 )
 
 // Commands returns what a person types to take over what is in a worktree that was kept, in order, and what to be rid
-// of it. folder is the work tree that takes it over; "" is where the commands are typed. What is in a copy is taken over
-// by its run's id, which is not known here.
+// of it. folder is the work tree that takes it over; "" is where the commands are typed. What is in a copy is taken
+// over by its run's id, which is not known here.
 func (w Worktree) Commands(folder string) (merge, drop []string) {
 	if w.State != WorktreeKept {
 		return nil, nil

@@ -41,7 +41,7 @@ type talkEntry struct {
 	request  int           // in which the model said it
 	sub      bool          // it stands in the transcript of a subagent
 	refused  *procs.Refused
-	ends     string        // the call that started the subagent which this is the last word of
+	ends     string // the call that started the subagent which this is the last word of
 }
 
 // has reports whether a prompt is in the conversation: claude.ReceivedIn.
