@@ -4,6 +4,7 @@ package machine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,18 +19,24 @@ import (
 	"claude-supervise/examples"
 )
 
+// built is set, to the folder of the programs under test, where a test runs its own program once more (smalldisk).
+const built = "CLAUDE_SUPERVISE_TEST_BUILT"
+
 // Main runs the tests of a package after build, which puts the programs under test into a folder that is removed at the
 // end. It returns what to exit with.
 func Main(m *testing.M, build func(dir string) error) int {
 	// Under nohup SIGHUP is ignored, and what the tests start would inherit that: caught, it is as by default for them.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	dir, err := os.MkdirTemp("", "claude-supervise-test")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	dir := os.Getenv(built)
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "claude-supervise-test"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if err := build(dir); err != nil {
+	if err := errors.Join(build(dir), os.Setenv(built, dir)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -37,7 +44,11 @@ func Main(m *testing.M, build func(dir string) error) int {
 }
 
 // Build builds commands of this module into a folder, each under the last part of its path, with flags of go build.
+// What Main has built already stays.
 func Build(dir string, flags []string, commands ...string) error {
+	if os.Getenv(built) != "" {
+		return nil
+	}
 	args := append(append([]string{"build"}, flags...), "-o", dir+string(filepath.Separator))
 	for _, command := range commands {
 		args = append(args, "claude-supervise/"+command)
