@@ -110,7 +110,7 @@ func TestARunIsStartedAndAnsweredOnTheBoard(t *testing.T) {
 	p.keys("n")
 	p.sees(`\ntask:`)
 	p.keys("Add a login to the service.", "Enter")
-	p.sees(`\nin the folder: ` + w.Cwd)
+	p.sees(`the folder: ` + w.Cwd) // of a long one the end
 	p.keys("/none", "Enter")
 	p.sees(`\nname, or nothing:`)
 	p.keys("Enter")
@@ -118,7 +118,7 @@ func TestARunIsStartedAndAnsweredOnTheBoard(t *testing.T) {
 	p.keys("n")
 	p.sees(`\ntask: Add a login to the service.`)
 	p.keys("Enter")
-	p.sees(`\nin the folder: ` + w.Cwd)
+	p.sees(`the folder: ` + w.Cwd) // of a long one the end
 	p.keys("Enter")
 	p.sees(`\nname, or nothing:`)
 	p.keys("login", "Enter")
