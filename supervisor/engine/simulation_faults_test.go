@@ -78,8 +78,8 @@ func TestTheSimulationFinds(t *testing.T) {
 				}
 				return m
 			})},
-		{"answers in files that nobody looks for before leaving", "a supervisor leaves nothing behind", 12843,
-			subject{step: supervisor.Step, plan: supervisor.State.Plan, blind: true}},
+		{"answers in files that nobody looks for before leaving", "a supervisor leaves nothing behind", 1530,
+			subject{step: supervisor.Step, plan: supervisor.State.Plan, blind: true, world: ofParks}},
 		{"a supervisor that does not look whether the run is still its own",
 			"nothing is said and begun in a run that was taken over", 6,
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, heedless: true}},
@@ -177,6 +177,11 @@ func ofScarcity(n *nature) {
 	n.tree, n.script = true, 11
 	c.Delegate, c.MaxParallel, c.MaxDepth, c.MaxAgents = conf.Delegates{conf.AutoDelegations}, 0, 0, 0
 	c.Hold, c.MaxHeld, c.Exec, c.Budget = conf.Forever, -1, nil, conf.Budget{Tokens: 900}
+}
+
+// ofParks is a world in which a supervisor leaves at each question.
+func ofParks(n *nature) {
+	n.policy, n.script, n.config.Hold = conf.Park, 11, 0
 }
 
 // takeAsWithdrawn takes the result of a call that was broken off for the news that claude has withdrawn the call.
