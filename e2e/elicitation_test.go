@@ -169,10 +169,10 @@ const sizeM = `{"action":"accept","content":{"size":"M"}}` + "\n"
 // A server of 2026-07-28 has the CLI make its call again with the answers.
 func TestAnMCPServerOfTheNewestRevisionAsks(t *testing.T) {
 	t.Parallel()
-	for name, overHTTP := range map[string]bool{"stdio": false, "http": true} {
-		t.Run(name, func(t *testing.T) {
+	for _, by := range sample.Pick(t.Name(), []string{"http", "stdio"}) {
+		t.Run(by, func(t *testing.T) {
 			t.Parallel()
-			w, s := orders(t, shop{Revision: "2026-07-28", Forms: 1}, overHTTP)
+			w, s := orders(t, shop{Revision: "2026-07-28", Forms: 1}, by == "http")
 			run := w.start(w.runArgs(s, "--hold", "1ms", "--on-question", "ask", "--check", "off")...)
 			w.must("answer", run.until("question").Question.ID, "M")
 			w.ends(run, 0)
