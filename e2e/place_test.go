@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -152,6 +153,63 @@ func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 		}
 	}
 }
+
+// What an answer costs that is restated, where its conversation cannot be continued at its call: the model reads its call
+// as one without a result, and a prompt behind it. The prefix before the call is the same, so most of it stays cached.
+func TestWhatARestatedAnswerCosts(t *testing.T) {
+	t.Parallel()
+	placing(t)
+	var held, restated bodies
+	w := newWorld(t)
+	if n := held.plays(w, "forever"); n != 5 {
+		t.Errorf("%d requests, held", n)
+	}
+	again := newWorld(t)
+	s := load(t, again.scenario(placed+restatedTurns))
+	again.real(s, restated.take)
+	run := again.start(again.runArgs(s, "--hold", "0", "--on-question", "ask", "--allow", "Bash")...)
+	for _, answer := range []string{"Black: but \"matt\"", "Red"} {
+		q := run.until("question").Question
+		run.until("parked")
+		for _, path := range again.transcripts() { // so it does not have the call that asked
+			text, err := os.ReadFile(path)
+			noError(t, err)
+			noError(t, os.WriteFile(path, bytes.ReplaceAll(text, []byte("toolu_"), []byte("toolu_0")), 0o600))
+		}
+		again.must("answer", q.ID, answer)
+	}
+	run.exits(0)
+	if effects := again.reads("effects"); effects != "beside\nafter\n" {
+		t.Errorf("the effects are %q", effects)
+	}
+	if shown := again.must("show", again.ps().ID, "--json"); strings.Contains(shown, "told as the result of its call") {
+		t.Errorf("it was not restated:\n%s", shown)
+	}
+	for n := range len(held.all) {
+		before, after := held.plain(t, w, n), restated.plain(t, again, n)
+		same := samePrefix(before, after)
+		t.Logf("request %d: %d bytes held, %d restated, of which the first %d are the same", n, len(before), len(after), same)
+		if asked := strings.Index(before, `"type":"tool_use"`); n > 0 && (same < asked || same >= len(before)) {
+			t.Errorf("request %d is the same until %d of %d, and its first call is at %d", n, same, len(before), asked)
+		}
+	}
+}
+
+// restatedTurns is what the model of placed does once its answers come by prompts.
+const restatedTurns = `  - when: "Q1: Which ground?"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: "echo beside >> effects", description: note}}
+          - {name: mcp__supervise__ask_user, input: {questions: [{id: A1, text: "Which accent?"}]}}
+` + worksOn + `  - when: "Q1: Which accent?"
+    replies:
+` + worksOn
+
+// worksOn is what it does with the second answer, whichever way it comes.
+const worksOn = `      - tools: [{name: Bash, input: {command: "echo after >> effects", description: note}}]
+      - tools: [{name: mcp__supervise__report_completion, input: {status: success, summary: painted}}]
+      - text: done
+`
 
 // samePrefix is how many bytes two texts begin with alike.
 func samePrefix(a, b string) (n int) {

@@ -119,6 +119,10 @@ func (d *transition) forks(root *Agent, f task.Fork) {
 // forked reports whether an agent goes on from a question of another run.
 func (s State) forked(a *Agent) bool { return s.Run.Forked != nil && a.ID == s.Run.Root }
 
+// ForkDue reports whether the conversation with which an agent begins is still to be made of that of another run. One
+// that is lost later is not made again: it would lack all that was said since.
+func (s State) ForkDue(a *Agent) bool { return s.forked(a) && a.Launches == forkLaunch }
+
 // elsewhere tells the agent of a fork, with the result of its call, that its folder is another than before; "" to
 // others.
 func (s State) elsewhere(q *Question) string {

@@ -57,7 +57,7 @@ func (w *simulation) forkBegun(after supervisor.State, e supervisor.Happened) {
 
 // layFork copies the conversation with which a fork begins, or says why it cannot.
 func (w *simulation) layFork(s supervisor.State, a *supervisor.Agent) (why string) {
-	if s.Run.Forked == nil || a.ID != s.Run.Root || w.talks[a.SessionID] != nil {
+	if !s.ForkDue(a) || w.talks[a.SessionID] != nil {
 		return ""
 	}
 	if w.one(8) {

@@ -71,6 +71,7 @@ func TestSchedulesThatBrokeARule(t *testing.T) {
 		"770246773-1-4-5-7-10-11-12-13":           "an agent whose report was found after its hook had answered stayed parked",
 		"774019808-2-3-4-5-6-7-8-9-10-11-12-13":   "a report with something missing was answered though the budget was used up",
 		"774049832-2-3-8-9-10-11-12-13":           "an agent whose subagents' deliverables are looked for has no process",
+		"830003740-4-5-6-8-9-10-11-12-13":         "a fork whose conversation was lost later began that of the other run again",
 		"776030865-1-3-6-7-8-9-10-11-12-13":       "a denial after all was on its way at once",
 		"776031277-2-3-4-6-11-12-13":              "a person stopped an agent whose budget had failed it",
 		"780021587-1-6-9-10-11-12-13":             "a question of a script that is gone was answered like another",

@@ -87,7 +87,7 @@ func (w *simulation) refusedAreAsked(s supervisor.State) {
 		if t == nil || a.Status.Ended() {
 			continue
 		}
-		for _, e := range t.entries[:t.written] {
+		for _, e := range t.entries[t.forked:max(t.forked, t.written)] {
 			if e.refused != nil {
 				why, asks := s.RefusedUnasked(id, *e.refused)
 				w.must("a person is asked about a call that was refused", !asks || why != "", "%s of %s", e.refused.ToolUse, id)

@@ -53,7 +53,7 @@ func (m Machine) placeOf(s supervisor.State, a *supervisor.Agent, l *supervisor.
 // cannot, for people.
 func (m Machine) fork(s supervisor.State, a *supervisor.Agent, cwd string) (why string) {
 	from := s.Run.Forked
-	if from == nil || a.ID != s.Run.Root {
+	if !s.ForkDue(a) {
 		return ""
 	}
 	env := client.TranscriptEnv(m.Env, m.Dirs, s)
