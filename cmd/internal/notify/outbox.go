@@ -47,7 +47,9 @@ type lane struct {
 	queues  map[string][]Draft
 	begun   map[string]bool // by ID: there was an attempt
 	closing bool
-	failing bool // that was reported
+
+	saying  sync.Mutex // until it is reported: what is reported last is so
+	failing bool
 }
 
 // A Draft is a message that is made when it is sent: that may take a look at the state, or write a file.
@@ -270,22 +272,20 @@ func (l *lane) done(d Draft, err error) {
 
 // fails reports that a channel fails, once until it works again.
 func (l *lane) fails(why string) {
-	l.mu.Lock()
-	first := !l.failing
-	l.failing = true
-	l.mu.Unlock()
-	if first {
+	l.saying.Lock()
+	defer l.saying.Unlock()
+	if !l.failing {
 		l.report(fmt.Sprintf("! %s (%s): %s. Questions can be answered all the same.", l.to.Name,
 			l.to.Host(), why))
 	}
+	l.failing = true
 }
 
 func (l *lane) works() {
-	l.mu.Lock()
-	again := l.failing
-	l.failing = false
-	l.mu.Unlock()
-	if again {
+	l.saying.Lock()
+	defer l.saying.Unlock()
+	if l.failing {
 		l.report(fmt.Sprintf("%s (%s) takes notifications again", l.to.Name, l.to.Host()))
 	}
+	l.failing = false
 }
