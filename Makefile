@@ -33,6 +33,8 @@ ROUNDS ?= 10000
 PLACES ?= 100
 SEED ?= 1
 AGENT ?=
+# Where tests write. What measures a disk, or is killed with one, keeps that of all programs.
+SCRATCH := TMPDIR="$$(.ci/scratch)"; export TMPDIR;
 SHORT := CLAUDE_SUPERVISE_TEST_SEED=$(SEED) $(GO) test -short -vet off -parallel $(PARALLEL)
 
 # How many trees make trees grows, each under kills of its own.
@@ -138,6 +140,7 @@ sizes: ## what each library adds to the program
 	.ci/sizes
 
 test: ## all tests, the real CLI included, with a sample of each long matrix (5 min)
+	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE="$$(e2e/claude/install $(OLDEST))"; export CLAUDE_SUPERVISE_TEST_OLDEST_CLAUDE; \
 	$(SHORT) -timeout 40m $(if $(filter attacks,$(WITHOUT)),-skip '$(ATTACKED)') ./...
@@ -148,11 +151,13 @@ matrices: ## all of e2e but the page: scenarios, stories, kills and attacks, who
 	$(GO) test -count 1 -timeout 1h -parallel $(PARALLEL) -skip InABrowser ./e2e/...
 
 attacks: ## every attack to a run, and a sample to bare claude; make matrices plays all to both (1 min)
+	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	e2e/shells/install; CLAUDE_SUPERVISE_TEST_SHELLS=1 CLAUDE_SUPERVISE_TEST_EVERY_ATTACK=1 $(SHORT) -timeout 30m \
 	-run '$(ATTACKED)' ./e2e ./e2e/claude ./supervisor/permission
 
 race: ## the packages that start goroutines, under the race detector (3 min)
+	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(SHORT) -race -timeout 30m -skip '$(ALONE)' $(RACY)
 
