@@ -73,7 +73,7 @@ var rooms = []room{
 	{"supervisor/precedents", core + " checkpoints supervisor/questions supervisor/rules supervisor/text",
 		"what was answered before is looked up beside the records, and changes none", ""},
 	{"supervisor/service", core + " supervisor/precedents supervisor/client supervisor/questions " +
-		"supervisor/view supervisor/text " +
+		"supervisor/view supervisor/text supervisor/images " +
 		"supervisor/filedrop supervisor/git supervisor/prompts supervisor/worktree checkpoints",
 		"what every front end does; none of them knows the store, service its folders, and the work of forks", ""},
 	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions",
@@ -95,7 +95,7 @@ var rooms = []room{
 	{"cmd/internal/report", core + " supervisor/text supervisor/view cmd/internal/markup/... cmd/internal/terminal",
 		"it shows what view has found, and reads nothing itself", ""},
 	{"cmd/internal/web", core + " supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
-		"supervisor/view cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
+		"supervisor/view supervisor/images cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},
 	{"cmd/internal/terminal/screentest", "", "tests read screens by it", ""},
 	{"cmd/internal/terminal", "supervisor/questions supervisor/text/... cmd/internal/terminal/screentest procs/pty", "it knows no runs, agents or database", ""},
 	{"cmd/internal/notify", "supervisor/text", "it sends what it is given, and knows no runs", ""},

@@ -95,21 +95,45 @@ func (c Client) takesImages(ctx context.Context, q *supervisor.Question) error {
 	return nil
 }
 
+// UnfitImages says why images cannot be given with an answer. Nothing of it was kept.
+type UnfitImages struct{ Err error }
+
+func (e *UnfitImages) Error() string { return e.Err.Error() }
+
+func (e *UnfitImages) Unwrap() error { return e.Err }
+
 // keepImages keeps the images of an answer in the folder of its run, on the disk when this returns. Nothing is kept if
 // one of them is none.
-func (c Client) keepImages(
-	ctx context.Context, q *supervisor.Question, a Answer,
-) (kept []checkpoints.Image, err error) {
+func (c Client) keepImages(ctx context.Context, q *supervisor.Question, a Answer) ([]checkpoints.Image, error) {
 	pictures := a.Images
-	switch {
-	case len(pictures) == 0:
+	if len(pictures) == 0 {
 		return nil, nil
-	case a.Skip || a.Decline || a.AllLike:
-		return nil, errors.New("images belong to one answer: they go with none to skip, to decline, or for all that is alike")
+	}
+	if a.Skip || a.Decline || a.AllLike {
+		return nil, &UnfitImages{errors.New(
+			"images belong to one answer: they go with none to skip, to decline, or for all that is alike")}
 	}
 	if err := c.takesImages(ctx, q); err != nil {
 		return nil, err
 	}
+	kept, err := checkImages(pictures)
+	if err != nil {
+		return nil, &UnfitImages{err}
+	}
+	for i, k := range kept {
+		path := c.Dirs.RunFile(q.Run, k.File(q.Agent))
+		if _, _, err := ReadImage(path, k.Hash); err == nil {
+			continue // it was given before
+		}
+		if err := files.ReplaceFile(path, pictures[i].Data, 0o600); err != nil {
+			return nil, fmt.Errorf("the image %s cannot be kept: %w", k.Name, err)
+		}
+	}
+	return kept, nil
+}
+
+// checkImages returns what the images of an answer are.
+func checkImages(pictures []Picture) (kept []checkpoints.Image, err error) {
 	if len(pictures) > images.MaxMany {
 		return nil, fmt.Errorf("an answer has %d images at most, and these are %d", images.MaxMany, len(pictures))
 	}
@@ -126,15 +150,6 @@ func (c Client) keepImages(
 	if sum > images.MaxSum {
 		return nil, fmt.Errorf("the images of an answer have %d MB together at most, and these have %.1f",
 			images.MaxSum/1_000_000, float64(sum)/1e6)
-	}
-	for i, k := range kept {
-		path := c.Dirs.RunFile(q.Run, k.File(q.Agent))
-		if _, _, err := ReadImage(path, k.Hash); err == nil {
-			continue // it was given before
-		}
-		if err := files.ReplaceFile(path, pictures[i].Data, 0o600); err != nil {
-			return nil, fmt.Errorf("the image %s cannot be kept: %w", k.Name, err)
-		}
 	}
 	return kept, nil
 }

@@ -55,6 +55,14 @@ var formats = []format{
 	}, readWebP, wholeWebP},
 }
 
+// Types returns the media types that Check takes.
+func Types() (types []string) {
+	for _, f := range formats {
+		types = append(types, f.mediaType)
+	}
+	return types
+}
+
 func begins(with string) func([]byte) bool {
 	return func(data []byte) bool { return bytes.HasPrefix(data, []byte(with)) }
 }

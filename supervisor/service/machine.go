@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/precedents"
 	"claude-supervise/supervisor/view"
 )
@@ -32,6 +33,9 @@ func Act[T any](m Machine, do func(client.Client) (T, error)) (done T, err error
 	defer func() { _ = c.Close() }() // what was left is on disk
 	return do(c)
 }
+
+// ImageTypes are those of images that agents can be shown.
+func (Machine) ImageTypes() []string { return images.Types() }
 
 // Answer is Reply.
 func (m Machine) Answer(ctx context.Context, id string, a Answer) (Kept, error) {

@@ -92,6 +92,8 @@ type (
 		Compare(ctx context.Context, run, other string) ([2]Compared, error)
 		Keep(ctx context.Context, run string, sure bool) (becomes string, err error)
 	}
+	// An Imager takes images with answers, of these media types.
+	Imager interface{ ImageTypes() []string }
 	// A Reporter says what has happened in runs.
 	Reporter interface {
 		Report(ctx context.Context, id string) (view.RunReport, error)

@@ -17,6 +17,7 @@ func Card(q view.QuestionView) web.Card {
 		Words: kind.Words, Instead: kind.Hands, Skippable: q.Optional && q.Run != "",
 		Declinable: t.Declinable, Sharable: q.Run != "" && kind.Sharable && !kind.Ruled, Buttons: kind.Ruled,
 		Terminal: kind.Runs, Command: q.AnswerCommand, Urgent: q.Urgent, AskedAt: q.AskedAt,
+		Images: kind.Images && q.Run != "" && q.Asker == nil,
 		Secret: t.Secret, Assumes: q.Assumption != "",
 		By: t.Seen(q.AnsweredBy), Skipped: q.Skipped, Declined: q.Declined,
 		Changeable: q.State == "answered" && q.Run != "" && !kind.Runs,

@@ -9,6 +9,7 @@ import (
 	"maragu.dev/gomponents/html"
 
 	"claude-supervise/cmd/internal/markup"
+	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 )
@@ -97,7 +98,7 @@ func (d drawer) whatBecomes(c shownCard) g.Node {
 	case c.Open() && c.Terminal:
 		return onTerminal(c)
 	case c.Open():
-		return answerForm(c)
+		return d.answerForm(c)
 	}
 	return g.Group{
 		g.If(!c.Changing && c.Error != "", alert(g.Text(c.Error))),
@@ -109,7 +110,7 @@ func (d drawer) whatBecomes(c shownCard) g.Node {
 		}),
 		g.Iff(c.Changeable, func() g.Node {
 			return html.Details(g.If(c.Changing, markup.Flag("open")),
-				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(answerForm(c)))
+				html.Summary(g.Text("Change the answer, while it has not reached the agent")), markup.Lines(d.answerForm(c)))
 		}),
 		g.Iff(c.Again && !c.Changeable && service.Can[service.Forker](d.config.Service),
 			func() g.Node { return againForm(c) }),
@@ -160,8 +161,10 @@ func outcome(c shownCard) g.Node {
 }
 
 // answerForm draws what a question takes: options, words, or both.
-func answerForm(c shownCard) g.Node {
-	return post(markup.PathOf("/questions/", c.ID), "answer", markup.Lines(
+func (d drawer) answerForm(c shownCard) g.Node {
+	takes, shows := d.config.Service.(service.Imager)
+	shows = shows && c.Images
+	return post(markup.PathOf("/questions/", c.ID), "answer", g.If(shows, html.EncType(partsKind)), markup.Lines(
 		g.If(!c.Open(), html.Input(html.Type("hidden"), html.Name("change"), html.Value("yes"))),
 		g.Iff(!c.Buttons, func() g.Node { return options(c) }),
 		ownWords(c),
@@ -169,6 +172,7 @@ func answerForm(c shownCard) g.Node {
 			html.Label(html.For("instead-"+c.ID), g.Text("Of a denial: what to do instead")),
 			textarea("instead-"+c.ID, "instead", 1, g.Text(c.Given.Instead)),
 		}),
+		g.Iff(shows, func() g.Node { return imageField(c, takes.ImageTypes()) }),
 		g.If(c.Misfilled(), alert(html.ID("error-"+c.ID), g.Text(c.Error))),
 		g.If(c.Sharable, html.Label(html.Class("option"),
 			html.Input(html.Type("checkbox"), html.Name("all_like"), html.Value("yes")),
@@ -182,6 +186,22 @@ func answerForm(c shownCard) g.Node {
 			textarea("why-"+c.ID, "why", 1),
 			does("decline", "quiet", "Decline"),
 		))),
+	))
+}
+
+// imageField draws the field for images that belong to an answer. The script shows what is in it, and puts there what
+// is pasted and dropped.
+func imageField(c shownCard, types []string) g.Node {
+	id := "image-" + c.ID
+	if !c.Open() {
+		id += "-change"
+	}
+	return html.Div(html.Class("images"), markup.Lines(
+		html.Label(html.For(id), g.Text("Images for the agent")),
+		html.Input(html.Type("file"), html.ID(id), html.Name(imagePart), html.Multiple(),
+			html.Accept(strings.Join(types, ",")), markup.Attribute("data-bytes", strconv.Itoa(images.MaxBytes)),
+			markup.Attribute("data-sum", strconv.Itoa(images.MaxSum)),
+			markup.Attribute("data-many", strconv.Itoa(images.MaxMany))),
 	))
 }
 

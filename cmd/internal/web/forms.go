@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
@@ -20,10 +22,12 @@ func fragment(r *http.Request) bool { return r.Header.Get("X-Fragment") != "" }
 // formAnswer takes an answer by the form. What is no answer comes back with the reason beside what was sent.
 func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if err := readForm(r); err != nil {
-		return err
+	pictures, refused := readAnswer(r)
+	var unfit *client.UnfitImages
+	if refused != nil && !errors.As(refused, &unfit) {
+		return refused
 	}
-	a := service.Answer{By: by(questions.ByPage, r), Change: r.PostForm.Get("change") != "",
+	a := service.Answer{By: by(questions.ByPage, r), Images: pictures, Change: r.PostForm.Get("change") != "",
 		AllLike: r.PostForm.Get("all_like") != ""}
 	form := questions.Filled{Words: r.PostForm.Get("words"), Instead: r.PostForm.Get("instead")}
 	for _, text := range r.PostForm["option"] {
@@ -43,7 +47,9 @@ func (s *Server) formAnswer(w http.ResponseWriter, r *http.Request) error {
 	default:
 		a.Form = &form
 	}
-	_, refused := s.config.Service.Answer(r.Context(), id, a)
+	if refused == nil {
+		_, refused = s.config.Service.Answer(r.Context(), id, a)
+	}
 	status, p := http.StatusOK, problem{}
 	if refused != nil {
 		if status, p = problemOf(refused); status == http.StatusNotFound || status >= http.StatusInternalServerError {

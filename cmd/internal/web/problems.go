@@ -44,6 +44,8 @@ func problemOf(err error) (status int, p problem) {
 	var undone *service.Refusal
 	var unread *questions.Refusal
 	var taken *client.TakenError
+	var pictures *client.ImagesRefusal
+	var unfit *client.UnfitImages
 	var long *http.MaxBytesError
 	p.Error = err.Error()
 	switch {
@@ -57,7 +59,7 @@ func problemOf(err error) (status int, p problem) {
 	case errors.As(err, &undone):
 		p.Command, p.Field = undone.Command, undone.Field
 		return statuses[undone.Reason], p
-	case errors.As(err, &unread):
+	case errors.As(err, &unread), errors.As(err, &pictures), errors.As(err, &unfit):
 		return http.StatusUnprocessableEntity, p
 	case client.TooLate(err), errors.Is(err, supervisor.ErrEnded), errors.Is(err, supervisor.ErrOwned):
 		return http.StatusConflict, p

@@ -65,6 +65,7 @@ type Card struct {
 	Words             string // what the words are for
 	Instead           bool   // it takes what is to be done instead
 	Skippable         bool
+	Images            bool // its answer may have some
 	Assumes           bool // what its agent assumed can be accepted
 	Declinable        bool
 	Sharable          bool // its answer can be that of all that are alike

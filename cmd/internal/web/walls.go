@@ -60,16 +60,21 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			h.Set("WWW-Authenticate", "Bearer")
 			s.fail(w, r, s.unknown(r))
 			return
-		case r.ContentLength > maxBody:
-			s.fail(w, r, errTooLong)
+		}
+		most, takes, longer := bodyOf(r)
+		if r.ContentLength > most {
+			if hasParts(r) {
+				drain(w, r)
+			}
+			s.fail(w, r, longer)
 			return
 		}
 		if s.known(r) {
 			defer s.connections.use(r.Context())()
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		if r.ContentLength != 0 {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(maxSend))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(takes))
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -170,6 +170,7 @@ func (f *fakeState) answer(id, value string) {
 func (f *fakeState) Stop(context.Context, string, string) (string, error) {
 	return "is being stopped", nil
 }
+func (f *fakeState) ImageTypes() []string                           { return []string{"image/png"} }
 func (f *fakeState) Resume(context.Context, string) (string, error) { return "continues", nil }
 func (f *fakeState) Say(context.Context, string, string, string) (string, error) {
 	return "is read", nil
@@ -195,7 +196,7 @@ func (refusing) Answer(context.Context, string, service.Answer) (service.Kept, e
 
 func plainCard(q view.QuestionView) Card {
 	c := Card{ID: q.ID, Kind: string(q.Kind), State: string(q.State), Run: q.Run, Text: q.Question, Context: q.Context,
-		OwnWords: true, Words: "Your answer", AskedAt: q.AskedAt, By: q.AnsweredBy, Changeable: q.State == "answered"}
+		OwnWords: true, Words: "Your answer", Images: true, AskedAt: q.AskedAt, By: q.AnsweredBy, Changeable: q.State == "answered"}
 	for i, o := range q.Options {
 		c.Options = append(c.Options, Option{Place: i, Label: o.Label, Description: o.Description, Preview: o.Preview})
 	}

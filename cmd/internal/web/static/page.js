@@ -103,6 +103,54 @@
 			else sessionStorage.removeItem(key);
 		} catch { /* it is full, or off: it stays in the page */ }
 	}
+	// Images of an answer are in the field of its form, so that a form without this script sends the same. What is pasted
+	// into the form and dropped onto its card comes there too, and what is in it is kept as long as this page is there.
+	const attached = new Map(); // by what keyOf calls the field
+	const imagesOf = (form) => form?.querySelector("input[name=image]");
+	const placeOf = (field) => about(field.form) + (field.form.elements.change ? " change" : "");
+	function attach(field, files) {
+		const all = new DataTransfer();
+		let sum = 0;
+		for (const file of files) {
+			const why = !field.accept.split(",").includes(file.type) ? "it is no PNG, JPEG, GIF or WebP"
+				: file.size > field.dataset.bytes ? `it has ${megabytes(file.size)}, and ${megabytes(field.dataset.bytes)} are the most`
+				: all.items.length >= field.dataset.many ? `an answer has ${field.dataset.many} images at most`
+				: (sum += file.size) > field.dataset.sum ? `an answer has ${megabytes(field.dataset.sum)} of images at most` : "";
+			if (why) tell(`The image ${file.name} was not attached: ${why}.`, true);
+			else all.items.add(file);
+		}
+		field.files = all.files;
+		attached.set(placeOf(field), [...all.files]);
+		showAttached(field);
+	}
+	const megabytes = (bytes) => bytes < 1e5 ? (bytes / 1e3).toFixed(1) + " kB"
+		: (bytes / 1e6).toFixed(2).replace(/\.?0+$/, "") + " MB";
+	function showAttached(field) {
+		field.parentElement.querySelector("ul")?.remove();
+		if (!field.files.length) return;
+		const list = document.createElement("ul");
+		list.setAttribute("aria-label", "Attached images");
+		for (const file of field.files) {
+			const [item, canvas, name, remove] = ["li", "canvas", "span", "button"].map((of) => document.createElement(of));
+			canvas.setAttribute("aria-hidden", "true");
+			canvas.width = canvas.height = 0;
+			createImageBitmap(file, {resizeHeight: 96}).then((image) => { // no address of it, which the policy would not load
+				[canvas.width, canvas.height] = [image.width, image.height];
+				canvas.getContext("2d").drawImage(image, 0, 0);
+				image.close();
+			}, () => { name.append(" (it cannot be shown here)"); });
+			name.textContent = `${file.name}, ${megabytes(file.size)}`;
+			Object.assign(remove, {type: "button", className: "quiet", textContent: "Remove"});
+			remove.setAttribute("aria-label", "Remove " + file.name);
+			remove.addEventListener("click", () => {
+				attach(field, [...field.files].filter((other) => other !== file));
+				field.focus();
+			});
+			item.append(canvas, name, remove);
+			list.append(item);
+		}
+		field.after(list);
+	}
 	const drop = (of) => { for (const key of drafts(of)) sessionStorage.removeItem(key); };
 
 	// settle makes what comes onto the page as it is to be there: its times, and what was typed is back in its fields. What
@@ -116,6 +164,10 @@
 			if (!kept || chosen(field) || field.value !== field.defaultValue) continue;
 			field.value = kept;
 			field.closest("details")?.setAttribute("open", "");
+		}
+		for (const field of e.querySelectorAll("input[name=image]")) {
+			const files = attached.get(placeOf(field));
+			if (files?.length) attach(field, files);
 		}
 		for (const card of [e, ...e.querySelectorAll(".card")]) {
 			if (card.matches(".card.closed")) offer(card);
@@ -382,7 +434,9 @@
 
 	// What is sent leaves the page where it is, so that drafts beside it stay.
 	async function send(form, submitter, take) {
-		const body = new URLSearchParams(new FormData(form, submitter));
+		const data = new FormData(form, submitter);
+		if (!imagesOf(form)?.files.length) data.delete("image");
+		const body = data.has("image") ? data : new URLSearchParams(data);
 		if (form.dataset.sure) body.set("sure", "yes");
 		const card = form.closest(".card") || form;
 		card.inert = true;
@@ -394,6 +448,7 @@
 			if (!text) throw new Error(reply.statusText);
 			sending.delete(of);
 			if (reply.ok) drop(of);
+			if (reply.ok) for (const place of [of, of + " change"]) attached.delete(place);
 			take(text, reply);
 		} catch (problem) {
 			tell("That was not sent (" + problem.message + "); it is still here: try again.", true);
@@ -453,6 +508,18 @@
 			});
 		}
 	});
+	main.addEventListener("change", (e) => {
+		if (e.target.matches("input[name=image]")) attach(e.target, [...attached.get(placeOf(e.target)) || [], ...e.target.files]);
+	});
+	main.addEventListener("paste", (e) => takeFiles(e, imagesOf(e.target.closest("form.answer")), e.clipboardData));
+	const under = (e) => imagesOf(e.target.closest(".card")?.querySelector("form.answer"));
+	main.addEventListener("dragover", (e) => { if (under(e) && e.dataTransfer.types.includes("Files")) e.preventDefault(); });
+	main.addEventListener("drop", (e) => takeFiles(e, under(e), e.dataTransfer));
+	function takeFiles(e, field, from) {
+		if (!field || !from.files.length) return;
+		e.preventDefault();
+		attach(field, [...field.files, ...from.files]);
+	}
 	main.addEventListener("input", (e) => { if (e.target.matches("textarea") || chosen(e.target)) keep(e.target); });
 	main.addEventListener("click", (e) => {
 		const form = e.target.matches("button[type=button]") && e.target.closest("form.unsent");
