@@ -103,7 +103,7 @@ func TestAReportUnderAnotherIDIsNamedWhereItMayBeTheAgentsOwn(t *testing.T) {
 	s.starts(2)
 	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "exit 0", Foreign: "agent-7"})
 	s.Rests(true)
-	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "agent-7 was ignored") {
+	if why := s.State.Agents.Get(Root).Reason; !strings.Contains(why, "agent-7 was ignored") {
 		t.Errorf("it ended so: %s", why)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/table"
 )
 
 // BenchmarkTurnBesideManyAgents is what a turn of one agent costs, two events with all that the engine asks of the core,
@@ -42,14 +44,20 @@ func atWork(n int) State {
 	s.Config.SilentAfter = time.Hour
 	for i := range n {
 		id := fmt.Sprintf("a-%012d", i)
-		a := *s.Agents[Root]
+		a := *s.Agents.Get(Root)
 		a.ID, a.Parent, a.Seq, a.Depth = id, Root, i+1, 1
 		a.Delegated = &checkpoints.Delegated{}
-		l := *s.Launches[Root][0]
+		l := *s.Launches.Get(Root)[0]
 		l.Agent = id
-		s.Agents[id], s.Launches[id] = &a, []*Launch{&l}
+		s.Agents.Put(id, &a)
+		s.Launches.Put(id, []*Launch{&l})
 	}
-	s.index, s.plans = nil, nil
+	return fresh(s)
+}
+
+// fresh is a state whose records a test has changed, with what follows from them.
+func fresh(s State) State {
+	s.index, s.plans = nil, table.Table[*effect.Part]{}
 	s.index = s.indexed()
 	s.plans = s.planned()
 	return s

@@ -58,7 +58,7 @@ func TestAnAnswerThatComesAfterTheHooksIsToldAndNotUsed(t *testing.T) {
 					})
 				}
 			}
-			first, second := s.State.Questions["q-1"], s.State.Questions["q-2"]
+			first, second := s.State.Questions.Get("q-1"), s.State.Questions.Get("q-2")
 			switch {
 			case says:
 				if first.State != checkpoints.QuestionWithdrawn || first.AnsweredBy == ByHook ||
@@ -101,11 +101,11 @@ func TestWhatAHookDecidesOfACallIsRecordedAsItIs(t *testing.T) {
 		asked.Kind, asked.Call.Name = questions.AskPermission, "Bash"
 		s.Do(asked)
 		s.Do(AskCancelled{Agent: Root, Launch: 1, Request: asked.Call.Request})
-		if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn || q.Remark != withdrawnByClaude {
+		if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn || q.Remark != withdrawnByClaude {
 			t.Errorf("before anybody knows, it is %s (%s)", q.State, q.Remark)
 		}
 		s.Do(DecidedByHook{Agent: Root, ToolUse: asked.Call.ToolUse, Hook: &c.by})
-		if q := s.State.Questions["q-1"]; q.Answer != c.answer || q.AnsweredBy != ByHook || q.Remark != "" {
+		if q := s.State.Questions.Get("q-1"); q.Answer != c.answer || q.AnsweredBy != ByHook || q.Remark != "" {
 			t.Errorf("%q by %q (%s)", q.Answer, q.AnsweredBy, q.Remark)
 		}
 	}
@@ -128,7 +128,7 @@ func TestAHooksAnswerThatNobodyHasReadIsFoundInTheTranscript(t *testing.T) {
 			s.Do(Surveyed{Agent: Root, Launch: 1, ByHook: map[string]*procs.HookDecision{"toolu_1": {Accepted: true,
 				Answers: map[string]string{"Which?": "MySQL", "When?": "later"}}}})
 			for _, id := range []string{"q-1", "q-2"} {
-				if q := s.State.Questions[id]; q.AnsweredBy != ByHook || (q.Remark != "") != answered {
+				if q := s.State.Questions.Get(id); q.AnsweredBy != ByHook || (q.Remark != "") != answered {
 					t.Errorf("%s is %s by %q (%s)", id, q.State, q.AnsweredBy, q.Remark)
 				}
 			}
@@ -148,7 +148,7 @@ func TestWhatWeTakeBackOurselvesIsNotSaidOfClaude(t *testing.T) {
 	s.Do(databases())
 	s.Do(InboxRead{Notes: []InboxEntry{{Kind: EntryStop, By: "a person"}}})
 	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "req-1"})
-	if q := s.State.Questions["q-1"]; q.Remark != "" || q.AnsweredBy != "" {
+	if q := s.State.Questions.Get("q-1"); q.Remark != "" || q.AnsweredBy != "" {
 		t.Errorf("the question is %s by %q (%s)", q.State, q.AnsweredBy, q.Remark)
 	}
 }

@@ -15,7 +15,7 @@ func (d *transition) sayAnswers(id string) {
 		return q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
 		group := d.Group(q.Group)
-		if d.Questions[q.ID].Delivering ||
+		if d.Questions.Get(q.ID).Delivering ||
 			slices.ContainsFunc(group, func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
 		}

@@ -124,7 +124,7 @@ func TestACheckpointThatCannotBeUsedIsToldToThePersonAndTheQuestionStaysOpen(t *
 		Naming: Naming{IDs: []string{"q-1"}},
 	}})
 	s.turnEnds()
-	if q := s.State.Questions["q-1"]; !strings.Contains(q.Context, "/tmp/gone.json is not there") ||
+	if q := s.State.Questions.Get("q-1"); !strings.Contains(q.Context, "/tmp/gone.json is not there") ||
 		q.State != checkpoints.QuestionOpen {
 		t.Errorf("the question: %+v", q)
 	}
@@ -161,7 +161,7 @@ func (s *Story) commandEnds(n int, failure ...string) {
 func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
 	s := execAgent(t)
 	s.plansNot("deliver")
-	for _, d := range s.State.Deliveries {
+	for d := range s.State.Deliveries.Values() {
 		if d.State != checkpoints.DeliveryDelivered || !strings.Contains(d.Text, "## YOUR TASK\n\nChoose a database") {
 			t.Errorf("%s: %s", d.State, d.Text)
 		}
@@ -246,7 +246,7 @@ func TestTheAnswerToACommandWaitsForItsEndAndStartsItAgain(t *testing.T) {
 		}
 	}
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2})
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the answer is %s", q.State)
 	}
 }
@@ -265,7 +265,7 @@ func fileSignal() signals.Signal {
 	}
 }
 
-func (s *Story) question() *Question { return s.State.Questions["q-1"] }
+func (s *Story) question() *Question { return s.State.Questions.Get("q-1") }
 
 func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
 	s := Begin(t, nil)
@@ -374,7 +374,7 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 				s.plans("confirm " + v.UUID)
 				s.Do(Confirmed{UUID: v.UUID, Found: c.found})
 			}
-			said := s.State.Questions["q-1"].State == checkpoints.QuestionAnswered
+			said := s.State.Questions.Get("q-1").State == checkpoints.QuestionAnswered
 			if said != (c.want == 1) {
 				t.Errorf("the answer is %s", s.question().State)
 			}

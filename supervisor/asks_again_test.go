@@ -59,7 +59,7 @@ func TestTheSameAskedAgainAfterItsAnswerHasBegunIsANewQuestion(t *testing.T) {
 				}
 				s.turnEnds()
 				s.is(checkpoints.Waiting)
-				if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionOpen {
+				if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionOpen {
 					t.Fatalf("the new question is %s", q.State)
 				}
 			})

@@ -36,7 +36,7 @@ func (s *Story) looks(made ...string) {
 
 func (s *Story) verdict(want questions.Verdict) {
 	s.T.Helper()
-	if got := questions.VerdictOf(s.State.Questions["q-1"]); got != want {
+	if got := questions.VerdictOf(s.State.Questions.Get("q-1")); got != want {
 		s.T.Errorf("the assumption is %s, want %s", got, want)
 	}
 }
@@ -50,14 +50,14 @@ func TestAnAgentIsToldAtOnceThatItsQuestionIsAskedAndWorksOn(t *testing.T) {
 	s.is(checkpoints.Running)
 	s.plans("notify q-1")
 	s.plansNot("hold")
-	q := s.State.Questions["q-1"]
+	q := s.State.Questions.Get("q-1")
 	if q.State != checkpoints.QuestionOpen || !slices.Equal(q.Assumed.Affects, []string{"schema.sql"}) ||
 		strings.Count(q.Context, "outside of its folder") != 2 {
 		t.Errorf("asked: %+v", q)
 	}
 	s.calls("r2", "ask_user", whichDatabase, nil, "q-2")
-	if r := s.reply("r2"); r.IsError || !strings.Contains(r.Text, "Asked as q-1.") || len(s.State.Questions) != 1 {
-		t.Errorf("asked again, the call reads: %+v, with %d questions", r, len(s.State.Questions))
+	if r := s.reply("r2"); r.IsError || !strings.Contains(r.Text, "Asked as q-1.") || s.State.Questions.Len() != 1 {
+		t.Errorf("asked again, the call reads: %+v, with %d questions", r, s.State.Questions.Len())
 	}
 }
 
@@ -87,7 +87,7 @@ func TestAnAnswerGoesIntoTheTurnOfAnAgentThatWorksUnderItsAssumption(t *testing.
 			s.is(checkpoints.Running)
 			s.reports("success", "")
 			s.turnEnds()
-			if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+			if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 				t.Errorf("the question is %s", q.State)
 			}
 			s.Do(Checked{Agent: Root})
@@ -167,7 +167,7 @@ func TestAReportUnderAnAssumptionThatIsWrongCountsNoMore(t *testing.T) {
 		t.Errorf("the agent reads:\n%s", d.Text)
 	}
 	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})
-	if s.State.Agents[Root].Report != nil {
+	if s.State.Agents.Get(Root).Report != nil {
 		t.Error("the report stands")
 	}
 	s.Do(GateAsked{Agent: Root, Launch: 2, Request: "g1"})
@@ -232,8 +232,8 @@ func TestAnAgentThatIsKilledAtItsWorkGoesOnUnderItsAssumption(t *testing.T) {
 	}
 	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.332"})
 	s.calls("r9", "ask_user", whichDatabase, nil, "q-2")
-	if r := s.reply("r9"); !strings.Contains(r.Text, "q-1") || len(s.State.Questions) != 1 {
-		t.Errorf("asked again after the kill, the call reads %q, with %d questions", r.Text, len(s.State.Questions))
+	if r := s.reply("r9"); !strings.Contains(r.Text, "q-1") || s.State.Questions.Len() != 1 {
+		t.Errorf("asked again after the kill, the call reads %q, with %d questions", r.Text, s.State.Questions.Len())
 	}
 }
 
@@ -301,8 +301,8 @@ func TestACallThatGoesOnNeedsOneQuestionAndAnAssumption(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, nil)
 			s.calls("r1", "ask_user", input, nil, "q-1", "q-2")
-			if r := s.reply("r1"); !r.IsError || !strings.Contains(r.Text, "Nobody was asked") || len(s.State.Questions) > 0 {
-				t.Errorf("the call reads %+v, with %d questions", r, len(s.State.Questions))
+			if r := s.reply("r1"); !r.IsError || !strings.Contains(r.Text, "Nobody was asked") || s.State.Questions.Len() > 0 {
+				t.Errorf("the call reads %+v, with %d questions", r, s.State.Questions.Len())
 			}
 		})
 	}
@@ -333,7 +333,7 @@ func TestABlockThatDoesNotStopTheWork(t *testing.T) {
 		t.Cleanup(s.folds)
 		s.starts(1)
 		block(s)
-		q := s.State.Questions["q-1"]
+		q := s.State.Questions.Get("q-1")
 		if q.Assumed != nil || !strings.Contains(q.Context, "nothing can be said to it at its work: it waits") {
 			t.Errorf("asked: %+v", q)
 		}

@@ -33,7 +33,7 @@ func blockedPart(s State, q *Question) (w task.Work, start bool) {
 	r := questions.Resolve(q)
 	sig := ask.SignalOf(q)
 	left := strings.TrimSpace(sig.Field("blocked_work"))
-	if a := s.Agents[q.Agent]; left == "" && a != nil {
+	if a := s.Agents.Get(q.Agent); left == "" && a != nil {
 		left = strings.TrimSpace(sig.Field("details")) + "\n\nDo what is not done yet of the task that this stopped:\n\n" +
 			a.Task
 	}

@@ -172,7 +172,7 @@ func TestAProposalThatLeavesSomethingToBeSaidAsksForIt(t *testing.T) {
 	s := Begin(t, nil)
 	s.stops(tooMuch, reduce)
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions["q-2"]; q.Kind != questions.AskClarification ||
+	if q := s.State.Questions.Get("q-2"); q.Kind != questions.AskClarification ||
 		q.Text != "Specify file patterns to exclude." || !strings.Contains(q.Context, reduce) {
 		t.Fatalf("asked: %+v", q)
 	}
@@ -244,7 +244,7 @@ func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
 	s.plans("prepare q-1")
-	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionWithdrawn {
+	if c := s.State.Questions.Get("q-2"); c.State != checkpoints.QuestionWithdrawn {
 		t.Errorf("the command is still asked about: %s", c.State)
 	}
 	s.Do(Prepared{Question: "q-1"})
@@ -257,7 +257,7 @@ func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
 	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
 	s.stops(dependency, "run: npm install")
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions["q-2"]; q.Kind != questions.AskCommand || q.Context != "npm install" ||
+	if q := s.State.Questions.Get("q-2"); q.Kind != questions.AskCommand || q.Context != "npm install" ||
 		q.Text != "Run now, as you, in /work: npm install?" {
 		t.Fatalf("asked: %+v", q)
 	}
@@ -293,7 +293,7 @@ func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
 	s.Answers("q-2", questions.LeaveIt)
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
 	s.plans("prepare q-1")
-	if c := s.State.Questions["q-2"]; c.State != checkpoints.QuestionDelivered || c.Answer != questions.LeaveIt {
+	if c := s.State.Questions.Get("q-2"); c.State != checkpoints.QuestionDelivered || c.Answer != questions.LeaveIt {
 		t.Errorf("the question of the command is %s, answered %q", c.State, c.Answer)
 	}
 }
@@ -304,7 +304,7 @@ func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
 	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
 	s.Answers("q-2", questions.RunIt)
 	s.Do(Opened{PID: 2, Policy: conf.Ask})
-	if q := s.State.Questions["q-2"]; q.Ran.Epoch == s.State.Run.Epoch {
+	if q := s.State.Questions.Get("q-2"); q.Ran.Epoch == s.State.Run.Epoch {
 		t.Fatal("the command counts as one of the new supervisor's")
 	}
 	s.plans("run q-2") // to end what is left of it, and to say so
@@ -325,8 +325,8 @@ func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(complete)
 	s.turnEnds()
-	if text := s.Delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || len(s.State.Questions) > 0 {
-		t.Fatalf("%d questions; the agent reads:\n%s", len(s.State.Questions), text)
+	if text := s.Delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || s.State.Questions.Len() > 0 {
+		t.Fatalf("%d questions; the agent reads:\n%s", s.State.Questions.Len(), text)
 	}
 	s.Do(TurnBegun{Agent: Root, Launch: 1})
 	if s.try(complete) {

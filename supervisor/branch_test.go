@@ -63,7 +63,7 @@ func TestAChainOfSubagentsIsRevivedFromTheBottomUp(t *testing.T) {
 		`1. with to "sub3" and the questions with their answers above`,
 		`2. with to "sub2" and the result of "sub3"`,
 		`3. with to "sub1" and the result of "sub2"`)
-	if again := s.State.Questions["q-1"].Tool.From; interrupted(s.State.Questions["q-1"]) || again.By.By == nil {
+	if again := s.State.Questions.Get("q-1").Tool.From; interrupted(s.State.Questions.Get("q-1")) || again.By.By == nil {
 		t.Errorf("it is kept as %+v", again)
 	}
 }

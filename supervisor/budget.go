@@ -38,7 +38,7 @@ func (s State) ComputeUsage() map[string]*usage {
 	if s.indexed().scopes == 0 {
 		return books
 	}
-	for id, a := range s.Agents {
+	for id, a := range s.Agents.All() {
 		if a.Budget != nil {
 			books[id] = &usage{Used: conf.Budget{Time: a.Worked}}
 		}
@@ -48,7 +48,7 @@ func (s State) ComputeUsage() map[string]*usage {
 		if l := s.Live(a.ID); l != nil {
 			reserved = max(l.ShareUSD-l.CostUSD, 0)
 		}
-		for above := a; above != nil; above = s.Agents[above.Parent] {
+		for above := a; above != nil; above = s.Agents.Get(above.Parent) {
 			if b := books[above.ID]; b != nil {
 				b.Used.CostUSD += used.CostUSD
 				b.Used.Tokens += used.Tokens
@@ -81,7 +81,7 @@ func (d *transition) usedUp(a *Agent) (scope *Agent, what string) {
 	if a.FinishBy > 0 {
 		return nil, ""
 	}
-	for above := a; above != nil; above = d.Agents[above.Parent] {
+	for above := a; above != nil; above = d.Agents.Get(above.Parent) {
 		if above.Budget == nil {
 			continue
 		}
@@ -199,7 +199,7 @@ func (s State) scopeInWords(scope *Agent) string {
 
 // atWork reports whether an agent or any below it has a process that does not merely wait.
 func (s State) atWork(id string) bool {
-	if l := s.Live(id); l != nil && !idle(s.Agents[id], l) {
+	if l := s.Live(id); l != nil && !idle(s.Agents.Get(id), l) {
 		return true
 	}
 	for _, c := range s.Children(id) {
@@ -215,11 +215,11 @@ func (d *transition) concernScopes() {
 	if len(d.usageByScope()) == 0 {
 		return
 	}
-	for id, a := range d.Agents {
+	for id, a := range d.Agents.All() {
 		if a.Status.Ended() {
 			continue
 		}
-		l, scope := d.Live(id), d.Agents[a.Exceeds]
+		l, scope := d.Live(id), d.Agents.Get(a.Exceeds)
 		switch {
 		case a.Status == checkpoints.OverBudget && scope != nil && scope.Budget != nil:
 			if now, _ := d.usedUp(a); now != scope {
@@ -235,7 +235,7 @@ func (d *transition) concernScopes() {
 
 // touchBelow has an agent and all below it settled that have not ended.
 func (d *transition) touchBelow(id string) {
-	if !d.Agents[id].Status.Ended() {
+	if !d.Agents.Get(id).Status.Ended() {
 		d.touch(id)
 	}
 	for _, c := range d.Children(id) {
@@ -278,7 +278,7 @@ var _ = kind[Worked]("worked")
 
 // apply takes note of how long a scope was at work.
 func (e Worked) apply(d *transition) error {
-	a := d.Agents[e.Agent]
+	a := d.Agents.Get(e.Agent)
 	if a == nil || a.Budget == nil || a.Status.Ended() {
 		return unwelcome("the time of %s is not bounded", e.Agent)
 	}
@@ -292,11 +292,11 @@ const finishTurns = 3
 // EndAwaited reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is
 // used up that it may work, alone or with those above it.
 func (s State) EndAwaited(agent string) bool {
-	a := s.Agents[agent]
+	a := s.Agents.Get(agent)
 	if a != nil && a.StopWanted != "" {
 		return true
 	}
-	for ; a != nil; a = s.Agents[a.Parent] {
+	for ; a != nil; a = s.Agents.Get(a.Parent) {
 		if b := a.Budget; b != nil && b.Time > 0 && a.Worked >= b.Time {
 			return true
 		}

@@ -82,13 +82,14 @@ func (s State) planBudgets() []effect.Effect {
 
 // stuck reports whether a budget keeps an agent from going on, and a raised one would let it.
 func (s State) stuck(a *Agent) bool {
-	return a.Status == checkpoints.OverBudget && !a.Tidying && a.Exceeds != "" && !s.Agents[a.Exceeds].Status.Ended() &&
+	return a.Status == checkpoints.OverBudget && !a.Tidying &&
+		a.Exceeds != "" && !s.Agents.Get(a.Exceeds).Status.Ended() &&
 		!s.endsFromAbove(a)
 }
 
 // endsFromAbove reports whether an agent ends next, because one above it has ended or is being stopped.
 func (s State) endsFromAbove(a *Agent) bool {
-	for p := s.Agents[a.Parent]; p != nil; a, p = p, s.Agents[p.Parent] {
+	for p := s.Agents.Get(a.Parent); p != nil; a, p = p, s.Agents.Get(p.Parent) {
 		if p.Status.Ended() || p.StopWanted != "" && !s.outlives(a, p) {
 			return true
 		}
@@ -145,12 +146,12 @@ func (d *transition) withdrawBudgets() {
 		return
 	}
 	stuck := map[string]bool{}
-	for _, a := range d.Agents {
+	for a := range d.Agents.Values() {
 		if d.stuck(a) {
 			stuck[a.Exceeds] = true
 		}
 	}
-	for id, a := range d.Agents {
+	for id, a := range d.Agents.All() {
 		if a.Budget == nil || stuck[id] {
 			continue
 		}
@@ -170,7 +171,7 @@ var _ = kind[BudgetAsked]("budget_asked")
 
 // apply opens the question of a budget.
 func (e BudgetAsked) apply(d *transition) error {
-	scope := d.Agents[e.Agent]
+	scope := d.Agents.Get(e.Agent)
 	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||
 		len(d.FindQuestionsOf(e.Agent, func(q *Question) bool { return OfBudget(q) && IsOpen(q) })) > 0 {
 		return unwelcome("the budget of %s is not asked about", e.Agent)

@@ -26,7 +26,7 @@ func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, le
 	if free > 0 {
 		others = min(others, free-1)
 	}
-	for scope := a; scope != nil && a.FinishBy == 0; scope = d.Agents[scope.Parent] {
+	for scope := a; scope != nil && a.FinishBy == 0; scope = d.Agents.Get(scope.Parent) {
 		if scope.Budget == nil || scope.Budget.CostUSD == 0 {
 			continue
 		}
@@ -51,10 +51,10 @@ func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, le
 func (d *transition) mayGrow(a *Agent) bool {
 	if d.Config.Delegate.At(a.Depth+1) != conf.DenyDelegations && (d.Config.MaxDepth == 0 ||
 		a.Depth < d.Config.MaxDepth) &&
-		(d.Config.MaxAgents == 0 || len(d.Agents) < d.Config.MaxAgents) {
+		(d.Config.MaxAgents == 0 || d.Agents.Len() < d.Config.MaxAgents) {
 		return true
 	}
-	for _, other := range d.Agents {
+	for other := range d.Agents.Values() {
 		if other != a && !other.Status.Ended() {
 			return true
 		}
@@ -70,7 +70,7 @@ func (d *transition) bind(a *Agent, usd float64) {
 	}
 	l = d.last(a.ID)
 	l.ShareUSD, l.MaxTurns = usd, d.turnsLeft(a)
-	for above := a; above != nil; above = d.Agents[above.Parent] {
+	for above := a; above != nil; above = d.Agents.Get(above.Parent) {
 		if b := d.usageByScope()[above.ID]; b != nil {
 			b.reserved += usd
 		}
@@ -86,7 +86,7 @@ func (d *transition) turnsLeft(a *Agent) int {
 	if a.Delegated != nil && a.Delegated.MaxTurns > 0 {
 		left = a.Delegated.MaxTurns - a.Turns
 	}
-	for scope := a; scope != nil; scope = d.Agents[scope.Parent] {
+	for scope := a; scope != nil; scope = d.Agents.Get(scope.Parent) {
 		if scope.Budget != nil && scope.Budget.Turns > 0 {
 			left = conf.LowerBound(left, scope.Budget.Turns-d.usageByScope()[scope.ID].Used.Turns)
 		}

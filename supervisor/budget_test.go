@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/conf"
@@ -25,7 +27,7 @@ func (s *Story) asksBudget(scope, id string) *Question {
 	s.plans("budget " + scope)
 	s.Do(BudgetAsked{Agent: scope, Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}}})
 	s.plansNot("budget")
-	return s.State.Questions[id]
+	return s.State.Questions.Get(id)
 }
 
 // spentShare ends the turn as claude does when a launch has cost what it may.
@@ -45,7 +47,7 @@ func (s *Story) relaunches(n int) string {
 	return text
 }
 
-func (s *Story) share(n int) float64 { return s.State.Launches[Root][n-1].ShareUSD }
+func (s *Story) share(n int) float64 { return s.State.Launches.Get(Root)[n-1].ShareUSD }
 
 func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
 	s := withBudget(t, conf.Budget{CostUSD: 2})
@@ -82,7 +84,7 @@ func TestABudgetOfWhichTooLittleIsLeftSaysSo(t *testing.T) {
 	if q := s.asksBudget(Root, "q-1"); q.Text != "The cost "+is+". Raise it, finish up, or stop?" {
 		t.Errorf("the person reads %q", q.Text)
 	}
-	if why := s.State.Agents[Root].Reason; why != "the cost "+is {
+	if why := s.State.Agents.Get(Root).Reason; why != "the cost "+is {
 		t.Errorf("its reason is %q", why)
 	}
 }
@@ -137,7 +139,7 @@ func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 			s.Ends()
 			s.Rests(true)
 			s.is(checkpoints.OverBudget)
-			a := s.State.Agents[Root]
+			a := s.State.Agents.Get(Root)
 			if a.InputTokens+a.OutputTokens != 1050 || a.Turns != 2 || a.Failures != 0 {
 				t.Errorf("what it has used was not counted once: %d tokens, %d turns, %d failures", a.InputTokens+a.OutputTokens,
 					a.Turns, a.Failures)
@@ -219,7 +221,7 @@ func TestALimitAfterAReportIsToldAsBoth(t *testing.T) {
 		s.is(checkpoints.Failed)
 		s.exits(exit.Budget)
 		want := "Reached maximum number of turns (1), after it had reported " + said
-		if got := s.State.Agents[Root].Reason; got != want {
+		if got := s.State.Agents.Get(Root).Reason; got != want {
 			t.Errorf("it has %q, want %q", got, want)
 		}
 	}
@@ -259,7 +261,7 @@ func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
 		if c.reported != "" && c.since == 0 {
 			s.Do(Checked{Agent: Root, Missing: c.missing})
 		}
-		if a := s.State.Agents[Root]; a.Status != c.status {
+		if a := s.State.Agents.Get(Root); a.Status != c.status {
 			t.Errorf("%s: it is %s (%s)", name, a.Status, a.Reason)
 		}
 	}
@@ -318,7 +320,7 @@ func TestAnAnswerThatIsNoDecisionOnABudgetIsAskedAgain(t *testing.T) {
 		n.Question = q.ID
 		s.Do(InboxRead{Notes: []InboxEntry{n}})
 		s.is(checkpoints.OverBudget)
-		if old := s.State.Questions[q.ID]; old.State != checkpoints.QuestionWithdrawn || old.AnsweredAt == nil ||
+		if old := s.State.Questions.Get(q.ID); old.State != checkpoints.QuestionWithdrawn || old.AnsweredAt == nil ||
 			old.Remark == "" {
 			t.Errorf("after %+v it is %s (%s)", n, old.State, old.Remark)
 		}
@@ -354,7 +356,7 @@ func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
 	here := s.State.Config
 	here.Budget.Time = time.Second
 	s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Config: here,
-		Conversations: []string{s.State.Agents[Root].SessionID}})
+		Conversations: []string{s.State.Agents.Get(Root).SessionID}})
 	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.Answers("q-1", "raise +1h")
 	s.is(checkpoints.OverBudget)
@@ -369,7 +371,7 @@ func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 		CacheRead: 600, CacheCreation: 300, ServiceTier: "priority",
 		Failure: procs.Failure{Kind: procs.API, Passing: true}})
 	s.Do(Ended{Agent: Root, Launch: 1})
-	a := s.State.Agents[Root]
+	a := s.State.Agents.Get(Root)
 	if a.CostUSD != 0.5 || a.InputTokens != 1000 {
 		t.Fatalf("after its result it has cost %v for %d tokens", a.CostUSD, a.InputTokens)
 	}
@@ -379,7 +381,7 @@ func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
 	s.Do(Spent{Agent: Root, Launch: 2, InputTokens: 400, Turns: 1})
 	s.Do(Ended{Agent: Root, Launch: 2, Failure: crash(), InputTokens: 500, OutputTokens: 100,
 		CacheRead: 50, CacheCreation: 5})
-	if a = s.State.Agents[Root]; a.InputTokens+a.OutputTokens != 1600 || a.Turns != 2 {
+	if a = s.State.Agents.Get(Root); a.InputTokens+a.OutputTokens != 1600 || a.Turns != 2 {
 		t.Errorf("it has used %d tokens in %d turns", a.InputTokens+a.OutputTokens, a.Turns)
 	}
 	if a.CacheRead != 650 || a.CacheCreation != 305 || a.ServiceTier != "priority" {
@@ -403,7 +405,7 @@ func TestSharesNeverComeToMoreThanIsLeft(t *testing.T) {
 	s.Do(created)
 	s.Do(Opened{PID: 1, Policy: conf.Ask})
 	sum, launched := 0.0, 0
-	for _, ls := range s.State.Launches {
+	for ls := range s.State.Launches.Values() {
 		for _, l := range ls {
 			sum, launched = sum+l.ShareUSD, launched+1
 			if l.ShareUSD != 2 {
@@ -426,7 +428,7 @@ func TestAProcessThatOnlyWaitsLendsItsShare(t *testing.T) {
 	d.last(Root).ShareUSD = 1 // all of it
 	d.spawn(task.Child{Agent: "a-child", Parent: Root, Work: task.Work{Task: "a part"}})
 	d.reconcile()
-	if c := d.Agents["a-child"]; c.Status != checkpoints.Queued ||
+	if c := d.Agents.Get("a-child"); c.Status != checkpoints.Queued ||
 		!strings.Contains(c.Reason, "waits for what others leave of the cost budget of the run") {
 		t.Errorf("the child is %s: %s", c.Status, c.Reason)
 	}
@@ -479,12 +481,12 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 		t.Error("it is not asked about in a group that waits for it")
 	}
 	d.agent("a-below").Delegated.Independence = checkpoints.Optional
-	if d.stuck(d.Agents["a-below"]) {
+	if d.stuck(d.Agents.Get("a-below")) {
 		t.Error("it is asked about in a group that does not wait for it")
 	}
 	d.spawn(task.Child{Agent: "a-next", Parent: "a-child", Work: task.Work{Task: "the next part",
 		Said: checkpoints.Delegated{After: []string{"a-below"}}}})
-	if !d.stuck(d.Agents["a-below"]) {
+	if !d.stuck(d.Agents.Get("a-below")) {
 		t.Error("it is not asked about in a group that waits for one that comes after it")
 	}
 	d.agent("a-child").StopWanted = ""
@@ -538,12 +540,12 @@ func FuzzRaised(f *testing.F) {
 }
 
 func BenchmarkBooksOfAThousandAgents(b *testing.B) {
-	s := State{Agents: map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &conf.Budget{CostUSD: 10}}}},
-		Launches: map[string][]*Launch{}}
+	s := State{Agents: table.Of(map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &conf.Budget{CostUSD: 10}}}})}
 	for i := range 1000 {
 		id := "a-" + strings.Repeat("x", i%7) + time.Duration(i).String()
-		s.Agents[id] = &Agent{ID: id, Parent: Root, Usage: checkpoints.Usage{CostUSD: 0.001}}
+		s.Agents.Put(id, &Agent{ID: id, Parent: Root, Usage: checkpoints.Usage{CostUSD: 0.001}})
 	}
+	s.index = s.indexed()
 	for b.Loop() {
 		s.ComputeUsage()
 	}

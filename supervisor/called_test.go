@@ -73,7 +73,7 @@ func TestACallWaitsForThePersonAndReturnsTheAnswer(t *testing.T) {
 	if got := s.returned(); got != "SQLite" {
 		t.Errorf("the call returns %q", got)
 	}
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the question is %s", q.State)
 	}
 	s.is(checkpoints.Running)
@@ -125,7 +125,7 @@ func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
 			if r := s.reply("r1"); r.IsError != c.refused || !strings.Contains(r.Text, c.says) {
 				t.Errorf("the reply is %+v", r)
 			}
-			if reported := s.State.Agents[Root].Report != nil; reported != (c.tool == "report_completion" && c.from == nil) {
+			if reported := s.State.Agents.Get(Root).Report != nil; reported != (c.tool == "report_completion" && c.from == nil) {
 				t.Errorf("reported: %v", reported)
 			}
 		})
@@ -142,7 +142,7 @@ func TestASubagentDelegatesInTheAgentsName(t *testing.T) {
 			Input: []byte(`{"new_task_description":"Write tests"}`), From: sub}})
 	s.Answers("q-1", "approve")
 	d := s.Delivers(1)
-	if c := s.State.Agents["a-childchildch"]; c == nil || c.Parent != Root {
+	if c := s.State.Agents.Get("a-childchildch"); c == nil || c.Parent != Root {
 		t.Fatalf("the child is %+v", c)
 	}
 	if reply := string(d.Reply); !strings.Contains(reply, "in whose name you asked") {
@@ -168,7 +168,7 @@ func TestAReportByToolEndsTheWork(t *testing.T) {
 func TestProgressIsSaidAsWhatTheAgentDoes(t *testing.T) {
 	s := Begin(t, nil)
 	s.calls("r1", "report_progress", `{"percent":40,"step":"migrating","eta":"10 min"}`, nil)
-	if got, want := s.State.Agents[Root].Reason, "at work, 40 %: migrating (ready in 10 min)"; got != want {
+	if got, want := s.State.Agents.Get(Root).Reason, "at work, 40 %: migrating (ready in 10 min)"; got != want {
 		t.Errorf("the reason is %q, want %q", got, want)
 	}
 }
@@ -180,7 +180,7 @@ func TestACallThatIsWithdrawnIsRepliedNoMore(t *testing.T) {
 	s.plansNot("reply")
 	s.calls("r2", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
 	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "r2"})
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
 		t.Errorf("the question is %s", q.State)
 	}
 	s.is(checkpoints.Running)
@@ -203,7 +203,7 @@ func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
 	s.plansNot("hold")
 	s.Do(BusyElsewhere{Agent: Root, Launch: 1})
 	s.plans("hold")
-	if got := s.State.Agents[Root].HoldUntil.Sub(s.At); got != 8*time.Minute { // two texts are to be written
+	if got := s.State.Agents.Get(Root).HoldUntil.Sub(s.At); got != 8*time.Minute { // two texts are to be written
 		t.Errorf("it is held for %v more", got)
 	}
 	s.Do(HoldEnded{Agent: Root, Launch: 1})

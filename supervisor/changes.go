@@ -3,15 +3,12 @@ package supervisor
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/table"
 )
-
-// What differs between two states of one run is found without a look at each record, where one came of the other by a
-// few steps: each step leaves what it has touched.
 
 // Changes returns what differs between two states: the records to save.
 func Changes(before, after State) checkpoints.Change {
@@ -22,11 +19,11 @@ func Changes(before, after State) checkpoints.Change {
 	var agents []*Agent
 	agents, c.Questions, c.Deliveries = after.changed(before)
 	for _, a := range agents {
-		if before.Agents[a.ID] != a {
+		if before.Agents.Get(a.ID) != a {
 			c.Agents = append(c.Agents, a)
 		}
-		old := before.Launches[a.ID]
-		for i, l := range after.Launches[a.ID] {
+		old := before.Launches.Get(a.ID)
+		for i, l := range after.Launches.Get(a.ID) {
 			if i >= len(old) || old[i] != l {
 				c.Launches = append(c.Launches, l)
 			}
@@ -37,23 +34,18 @@ func Changes(before, after State) checkpoints.Change {
 
 // Loaded makes a State of what the database held.
 func Loaded(l checkpoints.Loaded) (State, error) {
-	s := State{
-		Run: &l.Run, Agents: l.Agents, Launches: map[string][]*Launch{}, Questions: map[string]*Question{},
-		Deliveries: map[string]*Delivery{}, Taken: l.Taken,
-	}
-	for _, launch := range l.Launches {
-		s.Launches[launch.Agent] = append(s.Launches[launch.Agent], launch)
-	}
-	for _, ls := range s.Launches {
-		slices.SortFunc(ls, func(a, b *Launch) int { return a.N - b.N })
+	s := State{Run: &l.Run, Agents: table.Of(l.Agents), Taken: l.Taken}
+	slices.SortFunc(l.Launches, func(a, b *Launch) int { return a.N - b.N })
+	for _, l := range l.Launches {
+		s.Launches.Put(l.Agent, append(s.Launches.Get(l.Agent), l))
 	}
 	for _, q := range l.Questions {
-		s.Questions[q.ID] = q
+		s.Questions.Put(q.ID, q)
 	}
 	for _, d := range l.Deliveries {
-		s.Deliveries[d.UUID] = d
+		s.Deliveries.Put(d.UUID, d)
 	}
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		ownReport(a)
 	}
 	s.index = s.indexed()
@@ -63,61 +55,24 @@ func Loaded(l checkpoints.Loaded) (State, error) {
 	return s, nil
 }
 
-// since returns what was touched on the way from a state to this one; known is false where that cannot be said.
-func (s State) since(before State) (t touch, known bool) {
-	if len(before.recent) == 0 {
-		return t, false
-	}
-	at := slices.Index(s.recent, before.recent[len(before.recent)-1])
-	if at < 0 {
-		return t, false
-	}
-	later := s.recent[at+1:]
-	if len(later) == 1 {
-		return *later[0], true
-	}
-	t = touch{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	for _, one := range later {
-		maps.Copy(t.agents, one.agents)
-		maps.Copy(t.questions, one.questions)
-		maps.Copy(t.deliveries, one.deliveries)
-	}
-	return t, true
-}
-
 // changed returns the agents, in their order, the questions, the oldest first, and the deliveries whose records differ
-// from those of an earlier state. An agent counts also if only its launches do.
+// from those of an earlier state. An agent counts also if only its launches do. It takes time by how many these are.
 func (s State) changed(before State) (agents []*Agent, questions []*Question, deliveries []*Delivery) {
-	t, known := s.since(before)
-	if !known {
-		t = touch{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-		for id := range s.Agents {
-			t.agents[id] = true
-		}
-		for id := range s.Questions {
-			t.questions[id] = true
-		}
-		for id := range s.Deliveries {
-			t.deliveries[id] = true
-		}
+	for _, a := range s.Agents.Since(before.Agents, same) {
+		agents = append(agents, a)
 	}
-	for id := range t.agents {
-		if a := s.Agents[id]; a != nil && (a != before.Agents[id] || !slices.Equal(s.Launches[id], before.Launches[id])) {
+	for id := range s.Launches.Since(before.Launches, slices.Equal) {
+		if a := s.Agents.Get(id); a == before.Agents.Get(id) {
 			agents = append(agents, a)
 		}
 	}
-	place := s.indexed().place
-	slices.SortFunc(agents, func(a, b *Agent) int { return place[a.ID] - place[b.ID] })
-	for id := range t.questions {
-		if q := s.Questions[id]; q != nil && q != before.Questions[id] {
-			questions = append(questions, q)
-		}
+	slices.SortFunc(agents, byPlace)
+	for _, q := range s.Questions.Since(before.Questions, same) {
+		questions = append(questions, q)
 	}
 	slices.SortFunc(questions, byAge)
-	for id := range t.deliveries {
-		if v := s.Deliveries[id]; v != nil && v != before.Deliveries[id] {
-			deliveries = append(deliveries, v)
-		}
+	for _, v := range s.Deliveries.Since(before.Deliveries, same) {
+		deliveries = append(deliveries, v)
 	}
 	return agents, questions, deliveries
 }
@@ -134,7 +89,7 @@ func MustCheckInbox(before, after State, event Happened) bool {
 	}
 	agents, questions, _ := after.changed(before)
 	for _, a := range agents {
-		old := before.Agents[a.ID]
+		old := before.Agents.Get(a.ID)
 		if old == nil || old == a {
 			continue
 		}
@@ -146,7 +101,7 @@ func MustCheckInbox(before, after State, event Happened) bool {
 		}
 	}
 	for _, q := range questions {
-		if old := before.Questions[q.ID]; q.Closed() && (old == nil || !old.Closed()) {
+		if old := before.Questions.Get(q.ID); q.Closed() && (old == nil || !old.Closed()) {
 			return true
 		}
 	}
@@ -172,7 +127,7 @@ func MayBeLost(before, after State, event Happened, told []notice.Notification) 
 func saysWords(before, after State) bool {
 	_, _, deliveries := after.changed(before)
 	return slices.ContainsFunc(deliveries, func(v *Delivery) bool {
-		old := before.Deliveries[v.UUID]
+		old := before.Deliveries.Get(v.UUID)
 		begun := old == nil || old.Seq != v.Seq
 		return begun && (len(v.Groups) > 0 || len(v.Messages) > 0)
 	})

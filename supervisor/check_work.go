@@ -76,7 +76,7 @@ func (d *transition) returnAwaited(a *Agent, l *Launch) {
 	message := slices.ContainsFunc(a.Outbox, func(s checkpoints.OutboxItem) bool { return d.steers(a, s) })
 	for _, r := range l.Replies {
 		if r.Await != nil && (message || slices.ContainsFunc(r.Await.Children, func(id string) bool {
-			return d.Agents[id].Status.Ended()
+			return d.Agents.Get(id).Status.Ended()
 		})) {
 			d.returnWork(a, l, *r.Await)
 		}
@@ -95,7 +95,7 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 	var read []checkpoints.OutboxItem
 	if await.Call.From == nil {
 		a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
-			c := d.Agents[s.From]
+			c := d.Agents.Get(s.From)
 			end := c != nil && slices.Contains(ended, c.ID) && c.Status.Ended() && s.Key == childKey(c)
 			if end {
 				read = append(read, s)

@@ -22,7 +22,7 @@ func checksUp(t *testing.T, change func(*conf.Config), from *checkpoints.Subagen
 
 // saysEnd counts the ends of the child that wait to be said to the root.
 func (s *Story) saysEnd() (n int) {
-	for _, say := range s.State.Agents[Root].Outbox {
+	for _, say := range s.State.Agents.Get(Root).Outbox {
 		if say.From == childOne {
 			n++
 		}
@@ -129,7 +129,7 @@ func TestAParentThatWaitsInACheckHoldsNoSlotAndIsNotWatched(t *testing.T) {
 	s.calls("r1", checkWork, `{"block":true}`, nil)
 	s.plans("launch " + childOne)
 	s.plansNot("watch " + Root)
-	if reason := s.State.Agents[Root].Reason; reason != "waits for "+childOne {
+	if reason := s.State.Agents.Get(Root).Reason; reason != "waits for "+childOne {
 		t.Errorf("its reason is %q", reason)
 	}
 	s.Do(TimedOut{Agent: Root, Launch: 1, Request: "r1"})

@@ -113,7 +113,7 @@ func TestADeclinedPermissionIsDenied(t *testing.T) {
 		Questions: []signals.Question{{ID: "Write", Text: "Allow Write?"}}, Naming: Naming{IDs: []string{"q-1"}},
 	})
 	s.declines("q-1", Allow)
-	if q := s.State.Questions["q-1"]; q.Answer != Deny+" "+Allow || q.Declined {
+	if q := s.State.Questions.Get("q-1"); q.Answer != Deny+" "+Allow || q.Declined {
 		t.Fatalf("it is answered %q", q.Answer)
 	}
 	if d := s.Delivers(1); !strings.Contains(string(d.Reply), `"behavior":"deny"`) {

@@ -114,7 +114,7 @@ func (s State) verdict(a *Agent, w task.Work) (answer, by string) {
 	case s.Config.MaxDepth > 0 && a.Depth >= s.Config.MaxDepth:
 		return no("--max-depth", fmt.Sprintf("Agents may be %d deep, and you are at that depth.", s.Config.MaxDepth),
 			"Do it yourself.")
-	case s.Config.MaxAgents > 0 && len(s.Agents) >= s.Config.MaxAgents:
+	case s.Config.MaxAgents > 0 && s.Agents.Len() >= s.Config.MaxAgents:
 		return no("--max-agents", fmt.Sprintf("A run may have %d agents, and this one has.", s.Config.MaxAgents),
 			"Do it yourself, or continue an ended agent's work yourself.")
 	}
@@ -135,7 +135,7 @@ func unknown(l *Launch, kind string) bool {
 // taskAbove names the agent that has a task itself and delegates it, or stands above the one that does; "" if none.
 func (s State) taskAbove(a *Agent, task string) string {
 	who := "yourself"
-	for ; a != nil; a = s.Agents[a.Parent] {
+	for ; a != nil; a = s.Agents.Get(a.Parent) {
 		if own, _, _ := strings.Cut(a.Task, "\n\n## "); sameText(own, task) || sameText(a.Task, task) {
 			return who
 		}
@@ -150,7 +150,7 @@ func sameText(a, b string) bool {
 
 // unresumable says why an agent cannot have the work of another continued; "" if it can, or none is named.
 func (s State) unresumable(a *Agent, id string) string {
-	before := s.Agents[id]
+	before := s.Agents.Get(id)
 	switch {
 	case id == "":
 		return ""
@@ -173,7 +173,7 @@ func (d *transition) approveChildren(agent string) {
 		return q.Child != "" && q.State == checkpoints.QuestionAnswered
 	}) {
 		w, start := d.delegated(q)
-		c := d.Agents[q.Child]
+		c := d.Agents.Get(q.Child)
 		switch {
 		case start && c == nil:
 			w.Said.Question = q.ID

@@ -44,14 +44,14 @@ const drawPictures = `{"new_task_description":"Draw the ` +
 
 func TestADelegationWaitsForThePersonWhoSeesWhatToLookAt(t *testing.T) {
 	s := asksToDelegate(t, drawPictures)
-	q := s.State.Questions["q-one"]
+	q := s.State.Questions.Get("q-one")
 	for _, want := range []string{"Draw the pictures", "Why: time", "Independence: can_proceed_parallel",
 		"Priority: P0", "Before you approve:"} {
 		if !strings.Contains(q.Context, want) {
 			t.Errorf("no %q in what the person sees:\n%s", want, q.Context)
 		}
 	}
-	if s.State.Agents[childOne] != nil {
+	if s.State.Agents.Get(childOne) != nil {
 		t.Error("the agent is there before it was approved")
 	}
 }
@@ -81,7 +81,7 @@ func TestEachDecisionOnADelegationHasItsWords(t *testing.T) {
 			s := asksToDelegate(t, drawPictures)
 			c.note.Kind, c.note.Question = EntryAnswer, "q-one"
 			s.Notes(c.note)
-			switch child := s.State.Agents[childOne]; {
+			switch child := s.State.Agents.Get(childOne); {
 			case (child != nil) != c.starts:
 				t.Fatalf("the child is %+v", child)
 			case c.starts && (child.Task != c.task || child.Priority != "P0" || child.Parent != Root ||
@@ -105,7 +105,7 @@ func TestWhatIsDeniedAfterAllIsStoppedBeforeTheAgentHearsOfIt(t *testing.T) {
 	s.Answers("q-one", Approve)
 	s.plans("launch " + childOne)
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-one", Value: Deny + " it is too dear"})
-	if why := s.State.Agents[childOne].StopWanted; !strings.Contains(why, "denied it after all") {
+	if why := s.State.Agents.Get(childOne).StopWanted; !strings.Contains(why, "denied it after all") {
 		t.Fatalf("the child is stopped by %q", why)
 	}
 	s.turnEnds()
@@ -124,15 +124,15 @@ func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
 	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childOne, Value: "use staging", By: "a test"})
 	s.Do(Packed{File: "r.pack"})
 	s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
-	if q := s.State.Questions["q-one"]; s.State.Agents[childOne] != nil || !IsOpen(q) {
+	if q := s.State.Questions.Get("q-one"); s.State.Agents.Get(childOne) != nil || !IsOpen(q) {
 		t.Fatalf("the child is there, or the question %s", q.State)
 	}
 	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 	s.Answers("q-one", Approve)
-	if told := s.State.Agents[childOne].Outbox; len(told) != 1 || !strings.Contains(told[0].Text, "use staging") {
+	if told := s.State.Agents.Get(childOne).Outbox; len(told) != 1 || !strings.Contains(told[0].Text, "use staging") {
 		t.Errorf("it is told %+v", told)
 	}
-	if left := s.State.Questions["q-one"].Told; len(left) > 0 {
+	if left := s.State.Questions.Get("q-one").Told; len(left) > 0 {
 		t.Errorf("it would be told once more: %+v", left)
 	}
 }
@@ -189,8 +189,8 @@ func TestAChildThatDelegatesItsParentsTaskBackIsRefused(t *testing.T) {
 	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
 	s.Do(TurnBegun{Agent: childOne, Launch: 1})
 	s.delegates(childOne, grandchild, "q-back", signals.Field{Name: "new_task_description", Value: "choose   a DATABASE"})
-	q := s.State.Questions["q-back"]
-	if s.State.Agents[grandchild] != nil || !strings.Contains(q.Answer, "who started the work above you") {
+	q := s.State.Questions.Get("q-back")
+	if s.State.Agents.Get(grandchild) != nil || !strings.Contains(q.Answer, "who started the work above you") {
 		t.Errorf("decided by %s: %q", q.AnsweredBy, q.Answer)
 	}
 }
@@ -203,7 +203,7 @@ func TestACallThatDelegatesTheSameAgainIsToldWhoDoesItAlready(t *testing.T) {
 	if r := s.reply("r2"); r.IsError || !strings.Contains(r.Text, "agent "+childOne) {
 		t.Errorf("the call returns %+v", r)
 	}
-	if s.State.Agents[childTwo] != nil {
+	if s.State.Agents.Get(childTwo) != nil {
 		t.Error("the same work is done twice")
 	}
 }
@@ -226,7 +226,7 @@ func TestAStopThatIsDelegatedStartsAnAgentForTheBlockedPart(t *testing.T) {
 	s := Begin(t, nil)
 	s.stops(tooMuch, questions.DelegateIt)
 	s.Do(Prepared{Question: "q-1", Naming: Naming{Child: childOne}})
-	child := s.State.Agents[childOne]
+	child := s.State.Agents.Get(childOne)
 	if child == nil || child.Delegated.Question != "q-1" || !strings.Contains(child.Task, "## CONTEXT") {
 		t.Fatalf("the child is %+v", child)
 	}
@@ -252,7 +252,7 @@ func TestWorkThatIsResumedGoesOnInItsConversationAndCountsInItsPlace(t *testing.
 	s := endedChild(t)
 	s.delegates(Root, childTwo, "q-two", signals.Field{Name: "new_task_description", Value: "Try once more"},
 		signals.Field{Name: "resume", Value: childOne})
-	before, child := s.State.Agents[childOne], s.State.Agents[childTwo]
+	before, child := s.State.Agents.Get(childOne), s.State.Agents.Get(childTwo)
 	if child == nil || child.From != before.SessionID || before.ContinuedBy != childTwo {
 		t.Fatalf("%+v continues %+v", child, before)
 	}
@@ -281,7 +281,7 @@ func TestWhatCannotBeResumedIsDeniedWithTheReason(t *testing.T) {
 			if c.change != nil {
 				state = withAgent(state, childOne, c.change)
 			}
-			if why := state.unresumable(state.Agents[Root], c.resume); !strings.Contains(why, c.why) ||
+			if why := state.unresumable(state.Agents.Get(Root), c.resume); !strings.Contains(why, c.why) ||
 				strings.Contains(why, "\n") {
 				t.Errorf("it says %q", why)
 			}
@@ -292,10 +292,10 @@ func TestWhatCannotBeResumedIsDeniedWithTheReason(t *testing.T) {
 func TestAForkBeginsWithItsParentsConversation(t *testing.T) {
 	s := delegatedWork(t, nil, signals.Field{Name: "new_task_description", Value: "Draw"},
 		signals.Field{Name: "fork_context", Value: "true"})
-	child := s.State.Agents[childOne]
+	child := s.State.Agents.Get(childOne)
 	var spec procs.Spec
 	s.State.AsChild(&spec, child)
-	if session := s.State.Agents[Root].SessionID; child.From != session || spec.Fork != session ||
+	if session := s.State.Agents.Get(Root).SessionID; child.From != session || spec.Fork != session ||
 		child.SessionID == session {
 		t.Errorf("the child of session %s is %+v, launched with %q", session, child, spec.Fork)
 	}
@@ -320,7 +320,7 @@ func TestAParentsMessageGoesIntoTheRunningTurnOfItsChildAndNotTheOtherWay(t *tes
 		t.Errorf("the parent is told: %+v", r)
 	}
 	found := false
-	for _, d := range s.State.Deliveries {
+	for d := range s.State.Deliveries.Values() {
 		if d.Agent == childOne && d.Now {
 			found = strings.Contains(d.Text, "> leave out the old files") && strings.Contains(d.Text, "the message holds")
 		}
@@ -329,7 +329,7 @@ func TestAParentsMessageGoesIntoTheRunningTurnOfItsChildAndNotTheOtherWay(t *tes
 		t.Error("it is not said in the turn under way")
 	}
 	s.Do(SignalRead{Agent: childOne, Launch: 1, Named: Named{Signal: message(Root, "and now you")}})
-	if waits := s.State.Agents[Root].Outbox; !slices.ContainsFunc(waits, func(o checkpoints.OutboxItem) bool {
+	if waits := s.State.Agents.Get(Root).Outbox; !slices.ContainsFunc(waits, func(o checkpoints.OutboxItem) bool {
 		return strings.Contains(o.Text, "> and now you")
 	}) {
 		t.Errorf("for the parent's next turn wait %+v", waits)
@@ -340,7 +340,7 @@ func TestAParentStopsItsChildWhichThenCountsForNothing(t *testing.T) {
 	s := delegatedWork(t, nil)
 	s.childWorks()
 	s.Do(SignalRead{Agent: childOne, Launch: 1, Named: Named{Signal: stopping(Root, "I am done")}})
-	if a := s.State.Agents[Root]; a.StopWanted != "" {
+	if a := s.State.Agents.Get(Root); a.StopWanted != "" {
 		t.Error("a child has stopped its parent")
 	}
 	s.calls("r1", "send_message", fmt.Sprintf(`{"to":%q,"text":"not needed any more","stop":true}`, childOne), nil)
@@ -348,7 +348,7 @@ func TestAParentStopsItsChildWhichThenCountsForNothing(t *testing.T) {
 		t.Errorf("the parent is told: %+v", r)
 	}
 	s.plans("end " + childOne)
-	c := s.State.Agents[childOne]
+	c := s.State.Agents.Get(childOne)
 	if want := "agent " + Root + " (not needed any more)"; c.StopWanted != want || gates(c) {
 		t.Errorf("the child is stopped by %q, and counts: %v", c.StopWanted, gates(c))
 	}

@@ -68,7 +68,7 @@ func (d *transition) drop(id string) {
 	v := d.delivery(id)
 	v.State = checkpoints.DeliveryDropped
 	d.sayAgain(v.Agent, v.Messages)
-	if v.Grant != "" && !questions.KindOf(d.Questions[v.Grant].Kind).Refused { // else it may have been made
+	if v.Grant != "" && !questions.KindOf(d.Questions.Get(v.Grant).Kind).Refused { // else it may have been made
 		d.question(v.Grant).GrantSpent = false
 	}
 	for _, q := range d.Groups(v.Groups) {

@@ -47,6 +47,7 @@
 //	permission  what a call does, what a project may not decide; rules: the rules engine
 //	conf        what a person asks for with a run, and bounds it by; task: what is asked of agents in words
 //	ask         what agents, claude and MCP servers ask, as questions; listen: what the messages of one process say
+//	table       values by key: a copy costs nothing, and what differs between two is found by what they do not share
 //	effect      what ought to be under way, in words; notice: what is told. label: how agents are named; exit: the codes
 //	prompts     what is said to an agent: every text that it reads from us
 //	images      what is a picture that an agent can be shown

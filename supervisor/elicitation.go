@@ -28,7 +28,7 @@ func init() {
 		reply: ask.Elicited,
 		anew: func(d *transition, q *Question, _ map[string]ask.SeenCall) bool {
 			var asked []signals.Question
-			if first := d.Questions[q.Group]; first.Tool != nil {
+			if first := d.Questions.Get(q.Group); first.Tool != nil {
 				asked = ask.Elicitation(first.Tool.Input)
 			}
 			if q.Index >= len(asked) {

@@ -139,7 +139,7 @@ func TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays(t *testi
 			for answer, want := range map[string]string{"Cancel": "cancel", "Decline": "decline", "!": "decline"} {
 				s := Begin(t, nil)
 				s.elicits("req-1", "toolu_1", 1, c.input, "q-1")
-				q := s.State.Questions["q-1"]
+				q := s.State.Questions.Get("q-1")
 				if !IsOpen(q) || q.Truncated != "" || !strings.Contains(q.Context, c.why) ||
 					!strings.Contains(q.Context, "> Which?") || !strings.Contains(q.Context, "Nothing was answered") {
 					t.Fatalf("it is not asked about: %+v", q)
@@ -192,7 +192,7 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 	s.elicits("req-1", "toolu_1", 1, input, "q-1")
 	before := s.State
 	s.Ends()
-	if said := Notifications(before, s.State, s.Events[len(s.Events)-1]); !strings.Contains(s.State.Questions["q-1"].Context,
+	if said := Notifications(before, s.State, s.Events[len(s.Events)-1]); !strings.Contains(s.State.Questions.Get("q-1").Context,
 		"no answer of yours has reached it") || !slices.ContainsFunc(said, func(n notice.Notification) bool {
 		return n.Trouble && strings.Contains(n.Text, "what the MCP server shop had begun is lost")
 	}) {
@@ -208,7 +208,7 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 		t.Fatalf("the agent reads:\n%s", said.Text)
 	}
 	s.elicits("req-2", "toolu_2", 2, orderInput("Which other?", `{}`), "q-2")
-	if !IsOpen(s.State.Questions["q-2"]) {
+	if !IsOpen(s.State.Questions.Get("q-2")) {
 		t.Error("another question got the answer")
 	}
 	s.elicits("req-3", "toolu_3", 2, input, "q-3")
@@ -217,7 +217,7 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 		t.Fatalf("asked again it is given %+v", given)
 	}
 	s.elicits("req-4", "toolu_4", 2, input, "q-4")
-	if !IsOpen(s.State.Questions["q-4"]) {
+	if !IsOpen(s.State.Questions.Get("q-4")) {
 		t.Error("the answer is given twice")
 	}
 }
@@ -231,11 +231,11 @@ func TestAHoldDoesNotEndWhileAServerWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := Begin(t, func(cfg *conf.Config) { cfg.OnQuestion = c.policy })
 			s.Do(askUser("q-1"))
-			if s.State.Agents[Root].HoldUntil == nil {
+			if s.State.Agents.Get(Root).HoldUntil == nil {
 				t.Fatal("a question of the agent is held without end")
 			}
 			s.elicits("req-2", "toolu_2", 1, orderInput("Which?", orderForm), strings.Fields("q-2 q-3 q-4 q-5 q-6 q-7")...)
-			if ends := s.State.Agents[Root].HoldUntil != nil; ends != c.ends {
+			if ends := s.State.Agents.Get(Root).HoldUntil != nil; ends != c.ends {
 				t.Errorf("the hold ends: %v", ends)
 			}
 		})

@@ -99,10 +99,10 @@ var ending = concern{
 // Finishing reports whether all that is left of the run is that processes end whose work is done.
 func (s State) Finishing() bool {
 	x := s.indexed()
-	if len(x.active) == 0 || len(x.queued) > 0 || len(x.pending) > 0 {
+	if x.active.Len() == 0 || x.queued.Len()+x.pending.Len() > 0 {
 		return false
 	}
-	for id := range x.active {
+	for id := range x.active.All() {
 		if l := s.Live(id); l == nil || l.End != EndFinish {
 			return false
 		}

@@ -18,7 +18,7 @@ type Sent struct {
 var _ = kind[Sent]("sent")
 
 func (e Sent) apply(d *transition) error {
-	v := d.Deliveries[e.UUID]
+	v := d.Deliveries.Get(e.UUID)
 	if v == nil || v.State != checkpoints.DeliveryPending || v.Launch != e.Launch {
 		return unwelcome("delivery %s is not pending", e.UUID) // its receipt may have been faster
 	}
@@ -42,7 +42,7 @@ type Received struct {
 var _ = kind[Received]("received")
 
 func (e Received) apply(d *transition) error {
-	v := d.Deliveries[e.UUID]
+	v := d.Deliveries.Get(e.UUID)
 	if v == nil || !undelivered(v) {
 		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
 	}
@@ -85,7 +85,7 @@ var _ = kind[PromptRefused]("prompt_refused")
 
 // apply has it said again after the turn. If that is refused, too, the agent fails by it, and resume says it.
 func (e PromptRefused) apply(d *transition) error {
-	v := d.Deliveries[e.UUID]
+	v := d.Deliveries.Get(e.UUID)
 	if v == nil || !undelivered(v) {
 		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
 	}
@@ -121,7 +121,7 @@ type Confirmed struct {
 var _ = kind[Confirmed]("confirmed")
 
 func (e Confirmed) apply(d *transition) error {
-	v := d.Deliveries[e.UUID]
+	v := d.Deliveries.Get(e.UUID)
 	if v == nil || !waitsForReceipt(v) {
 		return unwelcome("delivery %s is settled", e.UUID)
 	}

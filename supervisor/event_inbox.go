@@ -31,7 +31,7 @@ const (
 func (d *transition) ReadInbox(notes []InboxEntry) {
 	for _, n := range notes {
 		d.Taken = max(d.Taken, n.Seq)
-		q := d.Questions[n.Question]
+		q := d.Questions.Get(n.Question)
 		switch {
 		case n.Kind == EntryStop:
 			d.stop(n)

@@ -135,7 +135,7 @@ var _ = kind[AskCancelled]("ask_cancelled")
 // apply takes note that nobody waits in a call any more. What is answered already is said by a prompt instead.
 func (e AskCancelled) apply(d *transition) error {
 	found, l := false, d.Live(e.Agent)
-	goesOn := l != nil && l.N == e.Launch && l.End == "" && d.Agents[e.Agent].StopWanted == ""
+	goesOn := l != nil && l.N == e.Launch && l.End == "" && d.Agents.Get(e.Agent).StopWanted == ""
 	for _, q := range d.FindQuestionsOf(e.Agent, func(q *Question) bool {
 		return q.Tool != nil && q.Tool.Launch == e.Launch && q.Tool.Request == e.Request
 	}) {

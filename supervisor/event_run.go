@@ -6,7 +6,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -39,8 +41,6 @@ func (e Created) apply(d *transition) error {
 		Since: d.at, StartedAt: d.at, Config: text.JSON(e.Config),
 	}
 	d.Config = e.Config
-	d.Agents, d.Launches = map[string]*Agent{}, map[string][]*Launch{}
-	d.Questions, d.Deliveries = map[string]*Question{}, map[string]*Delivery{}
 	d.addAgent(root)
 	if e.Fork != nil {
 		d.forks(root, *e.Fork)
@@ -88,7 +88,7 @@ var _ = kind[Opened]("opened")
 
 func (e Opened) apply(d *transition) error {
 	d.touchAll()
-	d.plans = nil // its config may be another
+	d.plans = table.Table[*effect.Part]{} // its config may be another
 	r := d.run()
 	if e.Over == nil {
 		r.Epoch = max(r.Epoch+1, e.Epoch)
@@ -121,7 +121,7 @@ func (e Opened) apply(d *transition) error {
 		}
 	}
 	for _, a := range d.AllAgents() { // ends of which nobody was there to be told
-		if a.Delegated != nil && a.Status.Ended() && !a.Delegated.Told && !d.Agents[a.Parent].Status.Ended() {
+		if a.Delegated != nil && a.Status.Ended() && !a.Delegated.Told && !d.Agents.Get(a.Parent).Status.Ended() {
 			d.tellParent(d.agent(a.ID))
 		}
 	}
@@ -194,19 +194,19 @@ func (s State) returning(b Opened) map[string]bool {
 		return back
 	}
 	if b.Failed {
-		for _, a := range s.Agents {
+		for a := range s.Agents.Values() {
 			if !s.failed(a) {
 				continue
 			}
-			for back[a.ID] = true; s.Agents[a.Parent] != nil; { // those above hear of it, and end anew
-				if a = s.Agents[a.Parent]; a.Status.Ended() {
+			for back[a.ID] = true; s.Agents.Get(a.Parent) != nil; { // those above hear of it, and end anew
+				if a = s.Agents.Get(a.Parent); a.Status.Ended() {
 					back[a.ID] = true
 				}
 			}
 		}
 	}
 	for _, a := range s.AllAgents() { // what an end has cut short goes on with who had ended
-		switch p := s.Agents[a.Parent]; {
+		switch p := s.Agents.Get(a.Parent); {
 		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed &&
 			p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
 			back[a.ID] = true
@@ -249,7 +249,7 @@ func (o Outcome) Retries() bool { return o.State.Retries() }
 
 // Retries reports whether resume --failed would try anything in the run again.
 func (s State) Retries() bool {
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		if s.failed(a) {
 			return true
 		}
@@ -273,6 +273,6 @@ func Revivable(a *Agent) bool {
 // brings reports whether resume goes on with an agent that has ended: of the children those that the end of their
 // parent has stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
 func (s State) brings(a *Agent) bool {
-	p := s.Agents[a.Parent]
+	p := s.Agents.Get(a.Parent)
 	return Revivable(a) && (p == nil || p.Group || a.StopWanted == endOf(p))
 }

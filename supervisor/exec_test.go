@@ -64,7 +64,7 @@ func TestACommandThatWasLostIsToldItsAnswerAgain(t *testing.T) {
 	s.isLost()
 	s.isTold(3, "A1: SQLite")
 	s.starts(3)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the question is %s", q.State)
 	}
 }
@@ -87,7 +87,7 @@ func TestACommandThatHasAskedAgainIsToldOnlyTheAnswerToThat(t *testing.T) {
 	s.is(checkpoints.Parked)
 	s.Answers("q-2", "users")
 	s.isTold(3, "A1: users")
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the first question is %s", q.State)
 	}
 }
@@ -126,7 +126,7 @@ func TestAnAnswerThatACommandTookAsItsSupervisorDiedIsNotSaidAgain(t *testing.T)
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
 	s.Do(Reclaimed{Question: "q-1", Launch: 1})
 	s.plansNot("confirm")
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the answer is %s", q.State)
 	}
 }

@@ -102,7 +102,7 @@ func (d *transition) saidInTurn(q *Question) bool {
 
 // wasCut reports whether the turn in which something was said was cut off, and none has come to its end since.
 func (d *transition) wasCut(v *Delivery) bool {
-	launches := d.Launches[v.Agent]
+	launches := d.Launches.Get(v.Agent)
 	for i, l := range launches {
 		began, between := l.N == v.Launch, l.N > v.Launch && i < len(launches)-1
 		if began && (!l.Phase.Ended() || l.Turns != v.Turn) || between && l.Turns > 0 {

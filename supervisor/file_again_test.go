@@ -19,7 +19,7 @@ func (s *Story) asksByFile(launch int, id string, change func(*FileFound)) *Ques
 		change(&found)
 	}
 	s.Do(found)
-	return s.State.Questions[id]
+	return s.State.Questions.Get(id)
 }
 
 // The answer that a lost script has not taken is given, once, to the one that asks the same in the turn that is begun
@@ -98,10 +98,10 @@ func TestAFileOfALostScriptThatNobodyOwnedIsAnsweredWithTheNext(t *testing.T) {
 		s := Begin(t, nil)
 		s.asksByFile(1, "q-1", func(f *FileFound) { f.Lost, f.Answer = true, answer })
 		again := s.asksByFile(1, "q-2", nil)
-		if first := s.State.Questions["q-1"]; first.State != want || again.Answer != answer {
+		if first := s.State.Questions.Get("q-1"); first.State != want || again.Answer != answer {
 			t.Errorf("the first is %s, the second answered %q", first.State, again.Answer)
 		}
-		if a := s.State.Agents[Root]; len(a.Outbox) > 0 {
+		if a := s.State.Agents.Get(Root); len(a.Outbox) > 0 {
 			t.Errorf("it is told, too: %+v", a.Outbox)
 		}
 	}
@@ -118,7 +118,7 @@ func TestAScriptsQuestionThatIsLeftToItsAgentIsAnsweredLikeAnother(t *testing.T)
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Unasked: true})
 	s.asksByFile(1, "q-2", nil)
 	s.turnEnds()
-	if q := s.State.Questions["q-2"]; q.Answer != "oauth" || q.Like != "q-1" {
+	if q := s.State.Questions.Get("q-2"); q.Answer != "oauth" || q.Like != "q-1" {
 		t.Errorf("it is %s with the answer %q", q.State, q.Answer)
 	}
 }
@@ -133,11 +133,11 @@ func TestAnAnswerThatLayInItsFileIsLookedUpWhereTheRunIsUnpacked(t *testing.T) {
 		s.Do(Dropped{Question: "q-1"})
 		s.Do(Packed{File: "r.pack"})
 		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config,
-			Conversations: []string{s.State.Agents[Root].SessionID}})
+			Conversations: []string{s.State.Agents.Get(Root).SessionID}})
 		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash())
 		s.Rests(found)
-		q := s.State.Questions["q-1"]
+		q := s.State.Questions.Get("q-1")
 		if told := q.State != checkpoints.QuestionDelivered; told == found {
 			t.Errorf("found %v: it is %s", found, q.State)
 		}
@@ -153,7 +153,7 @@ func TestAScriptIsGivenWhatCameInAPackThatIsVouchedFor(t *testing.T) {
 		s.Answers("q-1", "oauth")
 		s.Do(Packed{File: "r.pack"})
 		s.Do(Unpacked{From: "/work", Cwd: "/work", Same: true, Config: s.State.Config, Vouched: vouched,
-			Conversations: []string{s.State.Agents[Root].SessionID}})
+			Conversations: []string{s.State.Agents.Get(Root).SessionID}})
 		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash()) // the launch that was about to begin where the pack was made
 		s.Rests(false)

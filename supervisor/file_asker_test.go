@@ -3,6 +3,8 @@ package supervisor
 import (
 	"testing"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/questions"
 )
@@ -13,10 +15,10 @@ func TestTheAskerOfAQuestionFileIsTheOneAgentThatCanHavePutItThere(t *testing.T)
 	live := func(agent string) []*Launch {
 		return []*Launch{{Agent: agent, N: 1, Phase: checkpoints.LaunchTurn}}
 	}
-	s := State{Run: &Run{ID: "r-this"}, Agents: map[string]*Agent{Root: {ID: Root}, "a-2": {ID: "a-2"}, "a-3": {ID: "a-3"}},
-		Launches: map[string][]*Launch{Root: live(Root), "a-2": live("a-2")},
-		Questions: map[string]*Question{"q-1": {ID: "q-1", Agent: "a-2", State: Open,
-			Origin: checkpoints.Origin{File: &checkpoints.FileAsked{ID: "w_q1", Polls: true}}}}}
+	s := State{Run: &Run{ID: "r-this"}, Agents: table.Of(map[string]*Agent{Root: {ID: Root}, "a-2": {ID: "a-2"}, "a-3": {ID: "a-3"}}),
+		Launches: table.Of(map[string][]*Launch{Root: live(Root), "a-2": live("a-2")}),
+		Questions: table.Of(map[string]*Question{"q-1": {ID: "q-1", Agent: "a-2", State: Open,
+			Origin: checkpoints.Origin{File: &checkpoints.FileAsked{ID: "w_q1", Polls: true}}}})}
 	for name, c := range map[string]struct {
 		found []Asker
 		want  string

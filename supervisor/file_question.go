@@ -181,7 +181,7 @@ func (FileGone) checksInbox() bool { return true }
 // runs the script has come to its end, so they may have to be looked up when the process ends. A command in claude's
 // place is the script itself.
 func (d *transition) takenByScript(group string) {
-	first := d.Questions[group]
+	first := d.Questions.Get(group)
 	a, l := d.agent(first.Agent), d.Launch(first.Agent)
 	state, known := checkpoints.DeliveryDelivered, checkpoints.QuestionDelivered
 	if l.Phase.Ended() && d.Abilities().KeepsTranscript { // it is looked up
@@ -212,7 +212,7 @@ type Dropped struct{ Question, Problem string }
 var _ = kind[Dropped]("dropped")
 
 func (e Dropped) apply(d *transition) error {
-	q := d.Questions[e.Question]
+	q := d.Questions.Get(e.Question)
 	if q.State != checkpoints.QuestionAnswered || !q.File.Polls || q.File.Drop != checkpoints.DropBegun {
 		return unwelcome("%s is not answered by file any more", q.ID)
 	}
@@ -236,7 +236,7 @@ type Reclaimed struct {
 var _ = kind[Reclaimed]("reclaimed")
 
 func (e Reclaimed) apply(d *transition) error {
-	q := d.Questions[e.Question]
+	q := d.Questions.Get(e.Question)
 	if q.State != checkpoints.QuestionAnswered || q.File.Polls || q.File.Drop == "" {
 		return unwelcome("%s does not lie in a file", q.ID)
 	}

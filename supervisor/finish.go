@@ -41,7 +41,7 @@ func (d *transition) orphan(a *Agent) {
 // tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were
 // started.
 func (d *transition) tellParent(c *Agent) {
-	if p := d.Agents[c.Parent]; p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
+	if p := d.Agents.Get(c.Parent); p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
 		said := *c.Delegated
 		said.Told = true
 		c.Delegated = &said
@@ -58,7 +58,7 @@ func (d *transition) tellParent(c *Agent) {
 func (d *transition) adopt(c, above *Agent) {
 	folder := d.Folder(c.ID)
 	c = d.agent(c.ID)
-	d.add().move(c, above.ID)
+	d.index.move(c, above.ID)
 	if c.Parent = above.ID; d.Folder(c.ID) != folder {
 		c.Cwd = folder
 	}
@@ -71,7 +71,7 @@ func (d *transition) concern(a *Agent) {
 	if a.Parent != "" {
 		d.touch(a.Parent)
 	}
-	for id, other := range d.Agents {
+	for id, other := range d.Agents.All() {
 		if other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) {
 			d.touch(id)
 		}

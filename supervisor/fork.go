@@ -33,7 +33,7 @@ func forksAt(q *Question) error {
 // Fork returns the run that goes on from a question of this one with the answer given, by whom and when, under the ids
 // of a new run. The error says why there can be none. What of it is on disk is not looked at.
 func (s State) Fork(question string) (f task.Fork, err error) {
-	q := s.Questions[question]
+	q := s.Questions.Get(question)
 	if q == nil {
 		return f, fmt.Errorf("%s has no question %s", s.Run.ID, question)
 	}
@@ -55,7 +55,7 @@ func (s State) Fork(question string) (f task.Fork, err error) {
 	case first.Moment == "":
 		return f, errors.New("the work as it was then was not kept: an older release has asked it")
 	}
-	a := s.Agents[q.Agent]
+	a := s.Agents.Get(q.Agent)
 	if a.Delegated != nil && a.Delegated.Type != "" {
 		return f, fmt.Errorf("its agent is one of the type %s, which only another agent starts", a.Delegated.Type)
 	}
@@ -64,7 +64,7 @@ func (s State) Fork(question string) (f task.Fork, err error) {
 			Before: prompts.Answer(q)},
 		Moment: first.Moment,
 	}
-	for _, l := range s.Launches[a.ID] {
+	for _, l := range s.Launches.Get(a.ID) {
 		if l.N <= first.Tool.Launch && l.Version != "" {
 			f.Version = l.Version
 		}
@@ -83,7 +83,7 @@ const forkLaunch = 1
 
 // ForkTask returns the task of a fork: that of the agent, as the run was begun.
 func (s State) ForkTask(f task.Fork) task.Task {
-	a, cfg := s.Agents[f.Agent], s.Config
+	a, cfg := s.Agents.Get(f.Agent), s.Config
 	cfg.AcceptIDs = append(slices.Clip(cfg.AcceptIDs), a.ID) // its conversation calls it so
 	if said := a.Delegated; said != nil && said.Model != "" {
 		cfg.Flags = append(slices.Clip(cfg.Flags), "--model="+said.Model)
@@ -126,7 +126,7 @@ func (s State) ForkDue(a *Agent) bool { return s.forked(a) && a.Launches == fork
 // elsewhere tells the agent of a fork, with the result of its call, that its folder is another than before; "" to
 // others.
 func (s State) elsewhere(q *Question) string {
-	a := s.Agents[q.Agent]
+	a := s.Agents.Get(q.Agent)
 	if !s.forked(a) || q.Tool == nil || q.Tool.Launch != forkLaunch {
 		return ""
 	}

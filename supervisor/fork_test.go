@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
@@ -35,7 +37,7 @@ func TestAForkBeginsAsAParkedRunWithTheOtherAnswer(t *testing.T) {
 	s.Do(Created{Run: "r-2", Cwd: task.Cwd, Agent: "a-forkforkfork", Task: task.Prompt, Config: task.Config, Fork: &f})
 	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.plans("place a-forkforkfork")
-	w := *s.State.Agents["a-forkforkfork"].Worktree
+	w := *s.State.Agents.Get("a-forkforkfork").Worktree
 	if w.Moment == nil || w.Moment.ID != "moment-q-1" || w.Moment.Run != origin.State.Run.ID {
 		t.Fatalf("its worktree is %+v", w)
 	}
@@ -68,7 +70,7 @@ func TestAForkWithoutAWorktreeOfItsOwnFails(t *testing.T) {
 		s.Do(Opened{PID: 2, Policy: conf.Ask})
 		placed.Agent = Root
 		s.Do(placed)
-		a := s.State.Agents[Root]
+		a := s.State.Agents.Get(Root)
 		if a.Status != checkpoints.Failed || !strings.Contains(a.Reason, "the disk is full") || a.Placed {
 			t.Errorf("%s: it is %s: %s", name, a.Status, a.Reason)
 		}
@@ -89,11 +91,11 @@ func TestWhatIsNeverAnsweredDifferently(t *testing.T) {
 		"an older release has ask": func(q *Question) { q.Moment = "" },
 	} {
 		s := answeredInPlace(t, func(*Asked) {}).State
-		q := *s.Questions["q-1"]
+		q := *s.Questions.Get("q-1")
 		call := *q.Tool
 		q.Tool = &call
 		change(&q)
-		s.Questions = map[string]*Question{q.ID: &q}
+		s.Questions = table.Of(map[string]*Question{q.ID: &q})
 		if _, err := s.Fork("q-1"); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
@@ -112,7 +114,7 @@ func TestTheWorkIsNotKeptWhileSomethingElseIsAtWork(t *testing.T) {
 	s.Do(asked)
 	s.plans("moment q-1")
 	s.Do(MomentKept{Question: "q-1", Moment: "m"})
-	if q := s.State.Questions["q-1"]; q.Moment != "" || q.NoMoment == "" {
+	if q := s.State.Questions.Get("q-1"); q.Moment != "" || q.NoMoment == "" {
 		t.Errorf("it is kept as %q (%s)", q.Moment, q.NoMoment)
 	}
 }

@@ -68,7 +68,7 @@ func (d *transition) decideGiven(g conf.Given) {
 				note.Value, note.By = Allow, "--allow"
 			}
 		case kind.Hands:
-			if a := d.Agents[q.Agent]; len(g.Delegate) > 0 && a != nil {
+			if a := d.Agents.Get(q.Agent); len(g.Delegate) > 0 && a != nil {
 				note.Value, note.By = d.verdict(a, ask.WorkIn(q))
 			}
 		}

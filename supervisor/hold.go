@@ -124,7 +124,7 @@ func (d *transition) mayHold(agent string) bool {
 		return true
 	}
 	held := 0
-	for id, a := range d.Agents {
+	for id, a := range d.Agents.All() {
 		if l := d.Live(id); id != agent && l != nil && l.End == "" && a.Status == checkpoints.Waiting &&
 			!d.busy(l, d.Open(id)) {
 			held++
@@ -143,7 +143,7 @@ var _ = kind[HoldEnded]("hold_ended")
 
 func (e HoldEnded) apply(d *transition) error {
 	l := d.Live(e.Agent)
-	if l == nil || l.N != e.Launch || l.End != "" || d.Agents[e.Agent].HoldUntil == nil {
+	if l == nil || l.N != e.Launch || l.End != "" || d.Agents.Get(e.Agent).HoldUntil == nil {
 		return unwelcome("%s does not hold any more", e.Agent)
 	}
 	d.end(e.Agent, endPark, "the hold ended")

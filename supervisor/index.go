@@ -2,27 +2,42 @@ package supervisor
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/table"
 )
 
-// An index says what of a state belongs to which agent, so that what concerns one agent costs the same in a run of one
-// and of a thousand. It is made of the records alone, and like them never changed once a step has made it.
+// An index says what of a state belongs to which agent, and what of it there is still something to do about, so that
+// what concerns one agent costs about the same in a run of one and of a thousand. It is made of the records alone. Each
+// table holds ids; a step changes a copy of its own, which costs nothing.
 type index struct {
-	order      []string            // agents, the root first, each after its parent, in the order in which they came
-	place      map[string]int      // of each in order
-	children   map[string][]string // by parent, in the order in which they came
-	questions  map[string][]string // ids, by agent
-	deliveries map[string][]string // uuids, by agent
+	order      table.Table[string] // agents, by their place: the root first, each after its parent, as they came
+	children   table.Table[string] // agents, by parent and place
+	questions  table.Table[string] // by agent and id
+	deliveries table.Table[string] // uuids, by agent and Seq
+	active     table.Table[string] // agents that have a process, or are given a folder for one
+	queued     table.Table[string] // agents that wait for a slot
+	clients    table.Table[string] // agents whose end a client tells, inside of their parents
+	pending    table.Table[string] // questions after which something is still to be done
 	seq        int                 // of the newest delivery
-	active     map[string]bool     // agents that have a process, or are given a folder for one
-	queued     map[string]bool     // agents that wait for a slot
-	pending    map[string]bool     // questions after which something is still to be done
-	clients    map[string]bool     // agents whose end a client tells, inside of their parents
 	scopes     int                 // how many agents have a budget
+}
+
+// within stands in a key of the index between an agent and what is the agent's. No id has it.
+const within = "\x00"
+
+// placeOf is the key of an agent in the order in which they came.
+func placeOf(a *Agent) string { return fmt.Sprintf("%012d", a.Seq) + within + a.ID }
+
+// byPlace orders agents as they came.
+func byPlace(a, b *Agent) int { return cmp.Or(a.Seq-b.Seq, strings.Compare(a.ID, b.ID)) }
+
+// delivered is the key of a delivery.
+func delivered(v *Delivery) string {
+	return v.Agent + within + fmt.Sprintf("%012d", v.Seq) + within + v.UUID
 }
 
 // indexed returns the index of a state, and makes it where there is none.
@@ -30,50 +45,53 @@ func (s State) indexed() *index {
 	if s.index != nil {
 		return s.index
 	}
-	x := &index{
-		children: map[string][]string{}, questions: map[string][]string{}, deliveries: map[string][]string{},
-		active: map[string]bool{}, queued: map[string]bool{}, pending: map[string]bool{}, place: map[string]int{},
-		clients: map[string]bool{},
-	}
-	as := slices.Collect(maps.Values(s.Agents))
-	slices.SortFunc(as, func(a, b *Agent) int { return cmp.Or(a.Seq-b.Seq, strings.Compare(a.ID, b.ID)) })
-	for _, a := range as {
+	x := &index{}
+	for a := range s.Agents.Values() {
 		x.addAgent(a)
-		if s.active(a) {
-			x.active[a.ID] = true
-		}
-		if queues(a) {
-			x.queued[a.ID] = true
-		}
-		if hasClients(a) {
-			x.clients[a.ID] = true
-		}
+		s.mark(x, a)
 	}
-	for _, q := range s.Questions {
-		if pending(q) {
-			x.pending[q.ID] = true
-		}
-		x.questions[q.Agent] = append(x.questions[q.Agent], q.ID)
+	for q := range s.Questions.Values() {
+		x.questions.Put(q.Agent+within+q.ID, q.ID)
+		put(&x.pending, q.ID, pending(q))
 	}
-	for _, v := range s.Deliveries {
-		x.deliveries[v.Agent] = append(x.deliveries[v.Agent], v.UUID)
+	for v := range s.Deliveries.Values() {
+		x.deliveries.Put(delivered(v), v.UUID)
 		x.seq = max(x.seq, v.Seq)
 	}
 	return x
 }
 
 func (x *index) addAgent(a *Agent) {
-	x.place[a.ID] = len(x.order)
-	x.order = append(x.order, a.ID)
+	x.order.Put(placeOf(a), a.ID)
 	if a.Parent != "" {
-		x.children[a.Parent] = append(x.children[a.Parent], a.ID)
+		x.children.Put(a.Parent+within+placeOf(a), a.ID)
 	}
 	if a.Budget != nil {
 		x.scopes++
 	}
 }
 
-func (s State) active(a *Agent) bool { return a.Placing || s.Live(a.ID) != nil }
+// move puts an agent under another parent than the one in its record.
+func (x *index) move(a *Agent, parent string) {
+	x.children.Delete(a.Parent + within + placeOf(a))
+	x.children.Put(parent+within+placeOf(a), a.ID)
+}
+
+// mark takes note of whether an agent has a process, waits for one, or has clients.
+func (s State) mark(x *index, a *Agent) {
+	put(&x.active, a.ID, a.Placing || s.Live(a.ID) != nil)
+	put(&x.queued, a.ID, queues(a))
+	put(&x.clients, a.ID, hasClients(a))
+}
+
+// put puts an id into a set of the index, or takes it out.
+func put(set *table.Table[string], id string, in bool) {
+	if had := set.Get(id) != ""; in && !had {
+		set.Put(id, id)
+	} else if had && !in {
+		set.Delete(id)
+	}
+}
 
 func queues(a *Agent) bool { return a.QueuedAt != nil && !a.Placing && !a.Status.Ended() }
 
@@ -82,39 +100,27 @@ func pending(q *Question) bool {
 	return q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered || q.Ran != nil && !q.Ran.Done
 }
 
-// reindex takes note of which of the agents that a step has touched have a process, wait for one, or have clients, and
-// of which of the questions something is still to be done.
+// reindex takes note of what a step has made of the agents that it has touched, and of questions.
 func (d *transition) reindex() {
 	for id := range d.touched {
-		a := d.Agents[id]
-		d.mark(id, d.active(a), func(x *index) map[string]bool { return x.active })
-		d.mark(id, queues(a), func(x *index) map[string]bool { return x.queued })
-		d.mark(id, hasClients(a), func(x *index) map[string]bool { return x.clients })
+		d.mark(d.index, d.Agents.Get(id))
 	}
-	for id := range d.asked {
-		if q := d.Questions[id]; q != nil {
-			d.mark(id, pending(q), func(x *index) map[string]bool { return x.pending })
-		}
+	for id, q := range d.Questions.Since(d.before.Questions, same) {
+		put(&d.index.pending, id, pending(q))
 	}
 }
 
-// mark puts an id into a set of the index, or takes it out.
-func (d *transition) mark(id string, on bool, set func(*index) map[string]bool) {
-	if set(d.index)[id] == on {
-		return
-	}
-	if s := set(&d.add().index); on {
-		s[id] = true
-	} else {
-		delete(s, id)
-	}
+// indexAnew makes the index of a state from which something was taken.
+func (d *transition) indexAnew() {
+	d.index, d.accounts = nil, nil
+	d.index = d.indexed()
 }
 
 // FindPending returns the questions that f accepts of those after which something is still to be done, oldest first.
 func (s State) FindPending(f func(*Question) bool) []*Question {
 	var qs []*Question
-	for id := range s.indexed().pending {
-		if q := s.Questions[id]; f(q) {
+	for id := range s.indexed().pending.All() {
+		if q := s.Questions.Get(id); f(q) {
 			qs = append(qs, q)
 		}
 	}
@@ -122,54 +128,8 @@ func (s State) FindPending(f func(*Question) bool) []*Question {
 	return qs
 }
 
-// An adding is an index to which a step adds: lists that an older one has too are copied when they are first touched.
-type adding struct {
-	index
-	own     map[string]bool // lists, by their kind and agent
-	placing bool            // place is its own
-}
-
-func (x *index) adding() *adding {
-	return &adding{index: index{
-		order: slices.Clip(x.order), place: x.place, children: maps.Clone(x.children), questions: maps.Clone(x.questions),
-		deliveries: maps.Clone(x.deliveries), seq: x.seq, active: maps.Clone(x.active), queued: maps.Clone(x.queued),
-		pending: maps.Clone(x.pending), clients: maps.Clone(x.clients), scopes: x.scopes,
-	}, own: map[string]bool{}}
-}
-
-func (x *adding) agent(a *Agent) {
-	if !x.placing {
-		x.placing, x.place = true, maps.Clone(x.place)
-	}
-	x.place[a.ID] = len(x.order)
-	x.order = append(x.order, a.ID)
-	if a.Budget != nil {
-		x.scopes++
-	}
-	if a.Parent != "" {
-		x.put("children", x.children, a.Parent, a.ID)
-	}
-}
-
-// move puts an agent under another parent than the one in its record.
-func (x *adding) move(a *Agent, parent string) {
-	x.children[a.Parent] = slices.DeleteFunc(slices.Clone(x.children[a.Parent]), func(id string) bool {
-		return id == a.ID
-	})
-	if len(x.children[a.Parent]) == 0 {
-		delete(x.children, a.Parent)
-	}
-	x.put("children", x.children, parent, a.ID)
-	slices.SortFunc(x.children[parent], func(a, b string) int { return x.place[a] - x.place[b] })
-}
-
-func (x *adding) put(kind string, lists map[string][]string, agent, id string) {
-	if key := kind + agent; !x.own[key] {
-		x.own[key] = true
-		lists[agent] = slices.Clip(lists[agent])
-	}
-	lists[agent] = append(lists[agent], id)
-}
+// same reports whether a record was left as it was.
+func same[R any](a, b *R) bool { return a == b }
 
 // hasClients is toldByClients of the end of an agent.
 func hasClients(a *Agent) bool { return a.Delegated != nil && toldByClients(a.Delegated.Nested) }

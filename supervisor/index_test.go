@@ -6,57 +6,40 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 )
 
 // indexHolds says where the index of a state is not what its records make; "" if nowhere.
 func indexHolds(s State) string {
-	kept := s.indexed()
-	s.index = nil
-	made := s.indexed()
+	kept, made := s.indexed(), fresh(s).indexed()
+	for what, of := range map[string]func(*index) table.Table[string]{
+		"the order of the agents":      func(x *index) table.Table[string] { return x.order },
+		"children":                     func(x *index) table.Table[string] { return x.children },
+		"questions":                    func(x *index) table.Table[string] { return x.questions },
+		"deliveries":                   func(x *index) table.Table[string] { return x.deliveries },
+		"who has a process":            func(x *index) table.Table[string] { return x.active },
+		"who waits for a process":      func(x *index) table.Table[string] { return x.queued },
+		"whose end a client waits for": func(x *index) table.Table[string] { return x.clients },
+		"questions after which something is to be done": func(x *index) table.Table[string] { return x.pending },
+	} {
+		if !maps.Equal(maps.Collect(of(kept).All()), maps.Collect(of(made).All())) {
+			return what
+		}
+	}
 	switch {
-	case !slices.Equal(kept.order, made.order):
-		return "the order of the agents"
-	case !maps.Equal(kept.place, made.place):
-		return "the places of the agents"
 	case kept.seq != made.seq:
 		return "the newest delivery"
-	case !maps.Equal(kept.active, made.active):
-		return "who has a process"
-	case !maps.Equal(kept.queued, made.queued):
-		return "who waits for a process"
-	case !maps.Equal(kept.pending, made.pending):
-		return "questions after which something is to be done"
-	case !maps.Equal(kept.clients, made.clients):
-		return "whose end a client waits for"
 	case kept.scopes != made.scopes:
 		return "the budgets"
-	case !sameLists(kept.children, made.children):
-		return "children"
-	case !sameLists(kept.questions, made.questions):
-		return "questions"
-	case !sameLists(kept.deliveries, made.deliveries):
-		return "deliveries"
 	}
 	return ""
 }
 
-func sameLists(a, b map[string][]string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for id, list := range a {
-		if !slices.Equal(slices.Sorted(slices.Values(list)), slices.Sorted(slices.Values(b[id]))) {
-			return false
-		}
-	}
-	return true
-}
-
 func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
 	before := NewTransition(State{
-		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root}},
-		Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+		Run: &Run{ID: RunID, Root: Root}, Agents: table.Of(map[string]*Agent{Root: {ID: Root}}),
 	}, time.Time{}).State
 	for _, id := range []string{"a-1", "a-2", "a-3"} {
 		d := NewTransition(before, time.Time{})
@@ -74,7 +57,7 @@ func TestTwoStepsFromOneStateDoNotShareAnIndex(t *testing.T) {
 	if wrong := indexHolds(before); wrong != "" {
 		t.Error(wrong)
 	}
-	if got := before.indexed().children[Root]; !slices.Equal(got, []string{"a-2"}) {
+	if got := slices.Collect(before.indexed().children.Values()); !slices.Equal(got, []string{"a-2"}) {
 		t.Errorf("children %v", got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/label"
 )
@@ -39,12 +41,13 @@ func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
 			[]string{"a-0000 /srv/www/a/long/path/to/…", "a-0001 /srv/www/a/long/path/to/…"}},
 		"a short task of lines": {[]string{"Add it\nGoal: it is there"}, []string{"a-0000 Add it"}},
 	} {
-		s := State{Agents: map[string]*Agent{"a-root": {ID: "a-root"}, "a-named": {ID: "a-named", Task: test.tasks[0],
-			Delegated: &checkpoints.Delegated{Name: "docs"}}}}
-		all := []Agent{*s.Agents["a-root"], *s.Agents["a-named"]}
+		s := State{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"}, "a-named": {ID: "a-named", Task: test.tasks[0],
+			Delegated: &checkpoints.Delegated{Name: "docs"}}})}
+		all := []Agent{*s.Agents.Get("a-root"), *s.Agents.Get("a-named")}
 		for i, task := range test.tasks {
 			a := Agent{ID: fmt.Sprintf("a-%04d", i), Task: task, Delegated: &checkpoints.Delegated{}}
-			s.Agents[a.ID], all = &a, append(all, a)
+			s.Agents.Put(a.ID, &a)
+			all = append(all, a)
 		}
 		labels := label.Of(all)
 		for i, want := range append([]string{"root", "docs"}, test.want...) {
@@ -54,7 +57,7 @@ func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
 			}
 		}
 	}
-	if got := (State{Agents: map[string]*Agent{"a-root": {ID: "a-root"}}}).Who("a-root"); got != "" {
+	if got := (State{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"}})}).Who("a-root"); got != "" {
 		t.Errorf("the only agent is called %q", got)
 	}
 }

@@ -50,7 +50,7 @@ func (d *transition) rejected(a *Agent, reason string, resets *time.Time) {
 		r.Limited, r.LimitedBy = &until, a.LimitedBy
 	}
 	d.end(a.ID, endRetry, a.LimitedBy)
-	for id, other := range d.Agents {
+	for id, other := range d.Agents.All() {
 		if (other.QueuedAt != nil || other.LimitedBy != "") && !other.Status.Ended() {
 			d.touch(id)
 		}
@@ -110,7 +110,7 @@ var _ = kind[RetryDue]("retry_due")
 
 // apply has an agent go on. Where it has waited for the end of a limit, that has ended for the run.
 func (e RetryDue) apply(d *transition) error {
-	a := d.Agents[e.Agent]
+	a := d.Agents.Get(e.Agent)
 	if a == nil || a.NotBefore == nil || !e.Until.IsZero() && !e.Until.Equal(*a.NotBefore) {
 		return unwelcome("%s does not rest until then", e.Agent)
 	}

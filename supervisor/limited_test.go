@@ -17,7 +17,7 @@ var hitLimit = procs.Failure{Kind: procs.Limit, Reason: "You've hit your limit Â
 func (s *Story) limitedUntil() time.Time {
 	s.T.Helper()
 	s.is(checkpoints.Limited)
-	a := s.State.Agents[Root]
+	a := s.State.Agents.Get(Root)
 	if a.NotBefore == nil {
 		s.T.Fatal("it rests without end")
 	}
@@ -39,14 +39,14 @@ func TestAnAgentRestsUntilTheUsageLimitEndsAndGoesOnByItself(t *testing.T) {
 	if got := s.limitedUntil(); !got.Equal(resets) {
 		t.Errorf("it rests until %v, and the limit ends at %v", got, resets)
 	}
-	if a := s.State.Agents[Root]; a.Failures != 0 {
+	if a := s.State.Agents.Get(Root); a.Failures != 0 {
 		t.Errorf("it counts as %d failures", a.Failures)
 	}
 	s.plans("retry " + Root)
 	s.Do(RetryDue{Agent: Root, Until: resets})
 	s.Launches(2)
 	s.turnEnds()
-	if a := s.State.Agents[Root]; a.Rejected != 0 || a.LimitedBy != "" {
+	if a := s.State.Agents.Get(Root); a.Rejected != 0 || a.LimitedBy != "" {
 		t.Errorf("it is still counted as rejected: %+v", a)
 	}
 }
@@ -77,7 +77,7 @@ func TestALimitThatNobodyKnowsTheEndOfIsTriedMoreAndMoreSeldom(t *testing.T) {
 		}
 		s.At = until
 		s.Do(RetryDue{Agent: Root})
-		s.State.Launches[Root][n+1].Begun = true
+		s.State.Launches.Get(Root)[n+1].Begun = true
 		s.Do(Started{Agent: Root, Launch: n + 2, PID: 1})
 		s.Delivers(n + 2)
 		s.Do(TurnBegun{Agent: Root, Launch: n + 2})
@@ -124,13 +124,13 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	s.Do(Ended{Agent: "a-1", Launch: 1})
 	s.plansNot("launch")
 	for _, id := range []string{"a-2", "a-3"} {
-		a := s.State.Agents[id]
+		a := s.State.Agents.Get(id)
 		if a.Status != checkpoints.Limited || a.NotBefore.Before(resets) || a.NotBefore.After(resets.Add(spreadOver)) {
 			t.Errorf("%s is %s (%s), the limit ends at %v", id, a.Status, a.Reason, resets)
 		}
 		s.plans("retry " + id)
 	}
-	if a, b := s.State.Agents["a-2"], s.State.Agents["a-3"]; a.NotBefore.Equal(*b.NotBefore) {
+	if a, b := s.State.Agents.Get("a-2"), s.State.Agents.Get("a-3"); a.NotBefore.Equal(*b.NotBefore) {
 		t.Error("they continue in one moment")
 	}
 	for _, e := range Plan(s.State) {
@@ -148,7 +148,7 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	later := resets.Add(time.Hour)
 	s.Do(TurnEnded{Agent: "a-1", Launch: 2, Failure: hitLimit, Resets: &later})
 	for _, id := range []string{"a-2", "a-3"} {
-		if a := s.State.Agents[id]; a.NotBefore == nil || a.NotBefore.Before(later) {
+		if a := s.State.Agents.Get(id); a.NotBefore == nil || a.NotBefore.Before(later) {
 			t.Errorf("%s continues at %v, before the limit ends", id, a.NotBefore)
 		}
 		if s.try(RetryDue{Agent: id, Until: spread(resets, id)}) {
@@ -165,7 +165,7 @@ func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
 	s.Rests(true)
 	s.is(checkpoints.Failed)
 	s.exits(exit.Failed)
-	if !Revivable(s.State.Agents[Root]) {
+	if !Revivable(s.State.Agents.Get(Root)) {
 		t.Error("once there is credit again, resume does not continue with it")
 	}
 }

@@ -28,7 +28,7 @@ func TestNoLineOfAnothersTextPassesForOneOfOurs(t *testing.T) {
 		state := withAgent(s.State, Root, func(a *Agent) {
 			a.Task, a.Status, a.Checkpoint, a.Reason = said, checkpoints.Failed, said, "given up"
 		})
-		child := *state.Agents[Root]
+		child := *state.Agents.Get(Root)
 		for name, written := range map[string]string{
 			"a child's end": state.childEnded(&child),
 			"a message":     prompts.AgentSays(&child, said),

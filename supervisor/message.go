@@ -22,7 +22,7 @@ func (d *transition) message(n InboxEntry) {
 	if id == "" {
 		id = d.Run.Root
 	}
-	if a := d.Agents[id]; a == nil || a.Group || a.Status.Ended() {
+	if a := d.Agents.Get(id); a == nil || a.Group || a.Status.Ended() {
 		return // its end was saved before: who left it was told so, or sees it
 	}
 	enqueue(d.agent(id), checkpoints.OutboxItem{Key: d.keyOf(fmt.Sprintf("message %d", n.Seq), n.At),
@@ -46,7 +46,7 @@ func toPerson(to string) bool {
 func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string) (reply string,
 	isError bool) {
 	to := strings.TrimSpace(sig.Field("to"))
-	receiver := d.Agents[to]
+	receiver := d.Agents.Get(to)
 	switch {
 	case toPerson(to):
 		return "The person sees it. No answer will come: to get one, ask.", false

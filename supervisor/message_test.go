@@ -49,8 +49,8 @@ func TestAMessageIsNoAnswer(t *testing.T) {
 	s.is(checkpoints.Waiting)
 	s.says("take your time")
 	d := s.Delivers(1)
-	if d.Text == "" || s.State.Questions["q-1"].State != checkpoints.QuestionOpen {
-		t.Fatalf("the question is %s, the agent reads %q", s.State.Questions["q-1"].State, d.Text)
+	if d.Text == "" || s.State.Questions.Get("q-1").State != checkpoints.QuestionOpen {
+		t.Fatalf("the question is %s, the agent reads %q", s.State.Questions.Get("q-1").State, d.Text)
 	}
 	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
 	s.turnEnds()
@@ -88,7 +88,7 @@ func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID || read})
 			}
 			s.Do(Surveyed{Agent: Root, Launch: 1})
-			if a := s.State.Agents[Root]; a.NotBefore != nil {
+			if a := s.State.Agents.Get(Root); a.NotBefore != nil {
 				s.Do(RetryDue{Agent: Root})
 			}
 			if text := s.delivered(2); strings.Contains(text, "use SQLite") == read {
@@ -155,7 +155,7 @@ func TestMessagesThatNobodyReadsAreRefused(t *testing.T) {
 	for i := 0; i < 2*maxUnread && !refused; i++ {
 		_, refused = d.pass(other, nil, message(Root, "again"), fmt.Sprint("message 1 r", i))
 	}
-	if n := len(d.Agents[Root].Outbox); !refused || n != maxUnread {
+	if n := len(d.Agents.Get(Root).Outbox); !refused || n != maxUnread {
 		t.Fatalf("%d messages wait, and the next one is refused: %v", n, refused)
 	}
 }
@@ -175,8 +175,8 @@ func TestAMessageDoesNotOvertakeAPrompt(t *testing.T) {
 	s.says("mind the tests")
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
 	for _, e := range Plan(s.State) {
-		if e.Do == effect.Deliver && !strings.Contains(s.State.Deliveries[e.Delivery].Text, "A1: SQLite") {
-			t.Fatalf("beside its answer the agent reads:\n%s", s.State.Deliveries[e.Delivery].Text)
+		if e.Do == effect.Deliver && !strings.Contains(s.State.Deliveries.Get(e.Delivery).Text, "A1: SQLite") {
+			t.Fatalf("beside its answer the agent reads:\n%s", s.State.Deliveries.Get(e.Delivery).Text)
 		}
 	}
 	s.Delivers(2)

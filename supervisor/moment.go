@@ -16,7 +16,7 @@ const keepingWork = "the work is kept as it is at the question"
 func (s State) momentDue(first *Question) bool {
 	return first.Index == 0 && first.Moment == "" && first.NoMoment == "" && !first.Delivering &&
 		(first.State == checkpoints.QuestionOpen || first.State == checkpoints.QuestionAnswered) &&
-		(forksAt(first) == nil || first.Assumed != nil && IsOpen(first)) && !s.Agents[first.Agent].Status.Ended()
+		(forksAt(first) == nil || first.Assumed != nil && IsOpen(first)) && !s.Agents.Get(first.Agent).Status.Ended()
 }
 
 // moments keeps the work as it is at questions.
@@ -56,7 +56,7 @@ type MomentKept struct {
 var _ = kind[MomentKept]("moment")
 
 func (e MomentKept) apply(d *transition) error {
-	q := d.Questions[e.Question]
+	q := d.Questions.Get(e.Question)
 	if q == nil || !d.momentDue(q) {
 		return unwelcome("the work is not kept at %s any more", e.Question)
 	}

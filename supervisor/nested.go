@@ -34,8 +34,8 @@ func (d *transition) nestings(notes []InboxEntry, names NotesNamed) {
 	for _, n := range notes {
 		switch n.Kind {
 		case ask.EntryNested:
-			if nest, ok := ask.NestingIn(n); ok && d.Agents[n.Agent] != nil && d.Run.TakenOver == nil {
-				d.nest(d.Agents[n.Agent], nest, names[n.Seq])
+			if nest, ok := ask.NestingIn(n); ok && d.Agents.Get(n.Agent) != nil && d.Run.TakenOver == nil {
+				d.nest(d.Agents.Get(n.Agent), nest, names[n.Seq])
 			}
 		case EntryNestedSeen:
 			d.nestedSeen(n.Agent, n.Value)
@@ -60,7 +60,7 @@ func (d *transition) nest(a *Agent, nest ask.Nesting, named Naming) {
 		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients + clients, Work: q.Nested.Work}
 		return
 	}
-	if d.Agents[nest.Agent] != nil || d.NestedRefused(a, nest.Work) != "" {
+	if d.Agents.Get(nest.Agent) != nil || d.NestedRefused(a, nest.Work) != "" {
 		return
 	}
 	if answer, _ := d.verdict(a, nest.Work); answer == Approve {
@@ -70,7 +70,7 @@ func (d *transition) nest(a *Agent, nest ask.Nesting, named Naming) {
 		d.touch(a.ID) // which waits for it from now on, and holds no slot
 		return
 	}
-	if len(named.IDs) != 1 || d.Questions[named.IDs[0]] != nil {
+	if len(named.IDs) != 1 || d.Questions.Get(named.IDs[0]) != nil {
 		return
 	}
 	d.openQuestions(a.ID, questions.AskDelegation, []signals.Question{ask.Delegation(nest.Work)}, named,
@@ -92,7 +92,7 @@ func (s State) nestedQuestion(agent, fingerprint string) *Question {
 
 // NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
 func (s State) NestedRefused(a *Agent, w task.Work) string {
-	for up, below := a, a; up != nil; up, below = s.Agents[up.Parent], up {
+	for up, below := a, a; up != nil; up, below = s.Agents.Get(up.Parent), up {
 		switch {
 		case up.Status.Ended():
 			return fmt.Sprintf("agent %s has ended (%s: %s), and nothing new is started for it", up.ID, up.Status, up.Reason)
@@ -130,7 +130,7 @@ func (d *transition) changeNested(c *Agent, change func(*checkpoints.Nested)) {
 // nestedSeen takes note that a client has told the end of an agent, or why none was started: no prompt says it again.
 // refused is what the client has told of a refusal, "" if it was a client of a release that did not say.
 func (d *transition) nestedSeen(id, refused string) {
-	c := d.Agents[id]
+	c := d.Agents.Get(id)
 	if c == nil {
 		d.refusalSeen(id, refused)
 		return
@@ -174,10 +174,10 @@ func (d *transition) refusalSeen(id, refused string) {
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
 func (d *transition) nestedLeft(id string) {
-	if c := d.Agents[id]; c != nil {
+	if c := d.Agents.Get(id); c != nil {
 		if hasClients(c) {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
-			d.owed(d.Agents[id])
+			d.owed(d.Agents.Get(id))
 		}
 		return
 	}
@@ -191,7 +191,7 @@ func (d *transition) clientsGone(agent string) {
 	d.reindex()
 	for _, c := range d.withClients(agent) {
 		d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
-		d.owed(d.Agents[c.ID])
+		d.owed(d.Agents.Get(c.ID))
 	}
 	for _, q := range d.undecided(agent) {
 		if toldByClients(q.Nested) {
@@ -249,14 +249,14 @@ type NestedRequest struct {
 // NestedFor returns what has become of a nested run: its agent, or the question whether there may be one, which may be
 // settled.
 func (s State) NestedFor(n *NestedRequest) (*Agent, *Question) {
-	if c := s.Agents[n.Agent]; c != nil {
+	if c := s.Agents.Get(n.Agent); c != nil {
 		return c, nil
 	}
 	if c := s.sameWork(n.Caller.Agent, n.Fingerprint); c != nil {
 		return c, nil
 	}
 	if q := s.nestedQuestion(n.Caller.Agent, n.Fingerprint); q != nil {
-		return s.Agents[q.Child], q
+		return s.Agents.Get(q.Child), q
 	}
 	if settled := s.FindQuestionsOf(n.Caller.Agent,
 		func(q *Question) bool { return q.Child == n.Agent }); len(settled) > 0 {
@@ -286,7 +286,7 @@ func (n *NestedRequest) StateIn(s State) (end NestedState) {
 			end.Code = exit.Code(s.decisiveIn(c))
 		}
 	case q == nil:
-		if end.Refused = s.NestedRefused(s.Agents[n.Caller.Agent], n.Work); end.Refused == "" {
+		if end.Refused = s.NestedRefused(s.Agents.Get(n.Caller.Agent), n.Work); end.Refused == "" {
 			end.Refused = "it was refused, as its run stood then; it may be tried again"
 		}
 	case q.State == Open:

@@ -81,7 +81,7 @@ func (s *Story) startsWork(agent string) {
 // told counts how often the agent is told, or is about to be, that another has ended.
 func (s *Story) told(of string) (times int) {
 	heading := "## DELEGATED WORK ENDED\n\nAgent: " + of
-	for _, say := range s.State.Agents[Root].Outbox {
+	for _, say := range s.State.Agents.Get(Root).Outbox {
 		times += strings.Count(say.Text, heading)
 	}
 	for _, d := range s.State.FindDeliveries(Root,
@@ -94,12 +94,12 @@ func (s *Story) told(of string) (times int) {
 func TestANestedRunIsAChildOfTheAgentThatStartedIt(t *testing.T) {
 	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, "Count the files.")
-	c := s.State.Agents[id]
+	c := s.State.Agents.Get(id)
 	if c == nil || c.Parent != Root || c.Depth != 1 || c.Task != "Count the files." || c.Status.Ended() {
 		t.Fatalf("the nested agent is %+v", c)
 	}
 	s.works(id)
-	if got := s.State.Agents[id].Status; got != checkpoints.Succeeded {
+	if got := s.State.Agents.Get(id).Status; got != checkpoints.Succeeded {
 		t.Fatalf("it is %s", got)
 	}
 	if n := s.told(id); n != 0 {
@@ -193,8 +193,8 @@ const nestedWork = "Count the files."
 // nestsAgain starts the same nested run once more.
 func nestsAgain(s *Story, id string) {
 	s.T.Helper()
-	agents, questions := len(s.State.Agents), len(s.State.Questions)
-	if s.nests(Root, nestedWork); len(s.State.Agents) != agents || len(s.State.Questions) != questions {
+	agents, questions := s.State.Agents.Len(), s.State.Questions.Len()
+	if s.nests(Root, nestedWork); s.State.Agents.Len() != agents || s.State.Questions.Len() != questions {
 		s.T.Fatalf("%s has a twin", id)
 	}
 }
@@ -203,17 +203,17 @@ func TestTheSameNestedRunAgainHasNoTwinWhileTheEarlierLives(t *testing.T) {
 	s := callsFor(t, conf.AutoDelegations)
 	id := s.nests(Root, nestedWork)
 	nestsAgain(s, id)
-	if got := s.State.Agents[id].Delegated.Nested.Clients; got != 2 {
+	if got := s.State.Agents.Get(id).Delegated.Nested.Clients; got != 2 {
 		t.Errorf("%d clients wait", got)
 	}
 	s.works(id)
 	nestsAgain(s, id) // its end is not told yet
 	s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id})
 	s.turnEnds()
-	if next := s.nests(Root, nestedWork); s.State.Agents[next] == nil {
+	if next := s.nests(Root, nestedWork); s.State.Agents.Get(next) == nil {
 		t.Error("what has ended and was told is not begun anew")
 	}
-	if other := s.nests(Root, "Count the folders."); s.State.Agents[other] == nil {
+	if other := s.nests(Root, "Count the folders."); s.State.Agents.Get(other) == nil {
 		t.Error("another task is not begun")
 	}
 }
@@ -233,10 +233,10 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	t.Run("approves it", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "approve")
-		if c := s.State.Agents[id]; c == nil || c.Task != nestedWork || c.Delegated.Nested.Clients != 2 {
+		if c := s.State.Agents.Get(id); c == nil || c.Task != nestedWork || c.Delegated.Nested.Clients != 2 {
 			t.Fatalf("started is %+v", c)
 		}
-		if got := s.State.Questions[q.ID].State; got != checkpoints.QuestionDelivered {
+		if got := s.State.Questions.Get(q.ID).State; got != checkpoints.QuestionDelivered {
 			t.Errorf("the question is %s", got)
 		}
 	})
@@ -249,17 +249,17 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
 		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.Answers(q, "approve")
-		if c := s.State.Agents[id]; c == nil || hasClients(c) {
+		if c := s.State.Agents.Get(id); c == nil || hasClients(c) {
 			t.Errorf("started is %+v, and a client is waited for that is gone", c)
 		}
 	})
 	t.Run("changes it", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "approve Count the Go files.")
-		if c := s.State.Agents[id]; c == nil || c.Task != "Count the Go files." {
+		if c := s.State.Agents.Get(id); c == nil || c.Task != "Count the Go files." {
 			t.Fatalf("started is %+v", c)
 		}
-		if other := s.nests(Root, nestedWork); s.State.Agents[other] != nil {
+		if other := s.nests(Root, nestedWork); s.State.Agents.Get(other) != nil {
 			t.Error("the same command has a twin now")
 		}
 	})
@@ -268,9 +268,9 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		s.Answers(q.ID, "deny not now instead: continue")
 		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: whyDenied("deny not now instead: continue", "a test")})
 		s.turnEnds()
-		if s.State.Agents[id] != nil ||
+		if s.State.Agents.Get(id) != nil ||
 			slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
-			len(s.State.Agents[Root].Outbox) > 0 || s.State.Questions[q.ID].State != checkpoints.QuestionDelivered {
+			len(s.State.Agents.Get(Root).Outbox) > 0 || s.State.Questions.Get(q.ID).State != checkpoints.QuestionDelivered {
 			t.Error("it is told twice, or started")
 		}
 	})
@@ -341,9 +341,9 @@ func TestANestedRunIsRefusedByTheLimitsAndLeavesNoRecord(t *testing.T) {
 				scenario.before(s)
 			}
 			caller := s.deepest()
-			agents, questions := len(s.State.Agents), len(s.State.Questions)
+			agents, questions := s.State.Agents.Len(), s.State.Questions.Len()
 			s.nestsFrom(caller.ID, 1, scenario.task, true)
-			if len(s.State.Agents) != agents || len(s.State.Questions) != questions {
+			if s.State.Agents.Len() != agents || s.State.Questions.Len() != questions {
 				t.Error("something was started, or is asked")
 			}
 			if why := s.State.NestedRefused(caller, task.Work{Task: scenario.task}.Usual()); !strings.Contains(why,
@@ -401,8 +401,8 @@ func TestNotesThatNoClientLeavesChangeNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.notesNamed(n)
-			if len(s.State.Agents) != len(before.Agents) || len(s.State.Questions) != len(before.Questions) ||
-				s.State.Agents[id].Delegated.Nested.Clients != 1 {
+			if s.State.Agents.Len() != before.Agents.Len() || s.State.Questions.Len() != before.Questions.Len() ||
+				s.State.Agents.Get(id).Delegated.Nested.Clients != 1 {
 				t.Errorf("it changes the records: %v", s.State.Agents)
 			}
 		})
@@ -419,7 +419,7 @@ func TestALoopOfNestedRunsIsBounded(t *testing.T) {
 			for i := range 3 * maxUndecided {
 				s.nests(Root, fmt.Sprintf("Count %d.", i))
 			}
-			if got := [2]int{len(s.State.Agents), len(s.State.Questions)}; got != most {
+			if got := [2]int{s.State.Agents.Len(), s.State.Questions.Len()}; got != most {
 				t.Errorf("there are %d agents and %d questions, want %v", got[0], got[1], most)
 			}
 		})
@@ -446,7 +446,7 @@ func TestAnAgentThatHasReportedLendsItsSlotToItsNestedRun(t *testing.T) {
 	s.turnEnds()
 	s.plans("check " + Root)
 	id := s.nests(Root, "Count the files.")
-	if a := s.State.Agents[Root]; a.Status != checkpoints.Blocked {
+	if a := s.State.Agents.Get(Root); a.Status != checkpoints.Blocked {
 		t.Errorf("it is %s (%s)", a.Status, a.Reason)
 	}
 	s.plans("launch " + id)
@@ -460,7 +460,7 @@ func TestAnAgentWhoseNestedRunWaitsElsewhereKeepsItsSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := callsFor(t, conf.AutoDelegations, func(c *conf.Config) { c.MaxParallel = 1 })
 			id := waits(s)
-			if got := s.State.Agents[id].Status; got != checkpoints.Queued {
+			if got := s.State.Agents.Get(id).Status; got != checkpoints.Queued {
 				t.Errorf("it is %s", got)
 			}
 			s.turnEnds() // the agent waits for its child, and lends its slot
@@ -495,7 +495,7 @@ func TestANestedRunWorksInAFolderOfItsCallerOnly(t *testing.T) {
 		s := callsFor(t, conf.AutoDelegations)
 		s.notesNamed(InboxEntry{Kind: ask.EntryNested, Agent: Root,
 			Doc: text.JSON(ask.Nesting{Agent: nestedID, Launch: 1, Work: task.Work{Task: nestedWork, Cwd: cwd}})})
-		if got := s.State.Agents[nestedID].Cwd; got != want {
+		if got := s.State.Agents.Get(nestedID).Cwd; got != want {
 			t.Errorf("%q: it works in %q, want %q", cwd, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func Notifications(before, after State, e Happened) []notice.Notification {
 	}
 	agents, changed, _ := after.changed(before)
 	for _, a := range agents {
-		old := before.Agents[a.ID]
+		old := before.Agents.Get(a.ID)
 		if old == a {
 			continue
 		}
@@ -77,7 +77,7 @@ func Notifications(before, after State, e Happened) []notice.Notification {
 	}
 	treeNotices(before, agents, changed, tell)
 	for _, q := range changed {
-		old := before.Questions[q.ID]
+		old := before.Questions.Get(q.ID)
 		wasOpen := old == nil || old.State == checkpoints.QuestionOpen
 		if wasOpen && q.State != checkpoints.QuestionOpen || old != nil &&
 			(old.Answer != q.Answer || old.Skipped != q.Skipped || old.Declined != q.Declined) {
@@ -145,8 +145,8 @@ func (s State) whyAnew(agent string) string {
 
 // EndNotice tells how a supervisor leaves its run.
 func EndNotice(s State, at time.Time) notice.Notification {
-	root, cost := s.Agents[s.Run.Root], 0.0
-	for _, a := range s.Agents {
+	root, cost := s.Agents.Get(s.Run.Root), 0.0
+	for a := range s.Agents.Values() {
 		cost += a.CostUSD
 	}
 	return notice.Notification{

@@ -16,7 +16,7 @@ func treeNotices(before State, agents []*Agent, changed []*Question, tell notice
 		if !questions.KindOf(q.Kind).Hands {
 			continue
 		}
-		old := before.Questions[q.ID]
+		old := before.Questions.Get(q.ID)
 		task := ask.WorkIn(q).Task
 		if changed, ok := questions.Approved(q); ok && changed != "" {
 			task = changed
@@ -37,7 +37,7 @@ func treeNotices(before State, agents []*Agent, changed []*Question, tell notice
 		tell(notice.WorkDelegated, q.Agent, n)
 	}
 	for _, a := range agents {
-		old := before.Agents[a.ID]
+		old := before.Agents.Get(a.ID)
 		if old == a || a.Delegated == nil {
 			continue
 		}

@@ -45,7 +45,7 @@ func (o Outcome) Merge(a *Agent) []string {
 
 // Named returns a question that a preset names, one at which it could only have refused before others; else nil.
 func (o Outcome) Named(p conf.Preset) (named *Question) {
-	for _, q := range o.State.Questions {
+	for q := range o.State.Questions.Values() {
 		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {
 			named = q
 		}
@@ -56,7 +56,7 @@ func (o Outcome) Named(p conf.Preset) (named *Question) {
 // UnusedAnswers returns the presets that no question has taken.
 func (o Outcome) UnusedAnswers() []conf.Preset {
 	used := map[string]bool{}
-	for _, q := range o.State.Questions {
+	for q := range o.State.Questions.Values() {
 		used[q.AnsweredBy] = true
 	}
 	var unused []conf.Preset
@@ -77,7 +77,7 @@ func ExitCodeOf(s State) int {
 		return exit.Interrupted
 	}
 	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
-		for _, a := range s.Agents {
+		for a := range s.Agents.Values() {
 			if a.Status == checkpoints.OverBudget {
 				return exit.Budget
 			}

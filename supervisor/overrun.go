@@ -67,8 +67,8 @@ var overruns = concern{
 		return so
 	},
 	tells: func(_, after State, e Event, tell notice.Teller) {
-		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions[e.IDs[0]] == nil) { // else it is asked
-			tell(notice.Progress, e.Agent, notice.Notification{Text: overdueInWords(after.Agents[e.Agent]), Trouble: true})
+		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions.Get(e.IDs[0]) == nil) { // else it is asked
+			tell(notice.Progress, e.Agent, notice.Notification{Text: overdueInWords(after.Agents.Get(e.Agent)), Trouble: true})
 		}
 	},
 }
@@ -90,7 +90,7 @@ func (d *transition) decideOverrun(id string) {
 			continue
 		}
 		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + d.answerKey([]*Question{q}),
-			From: fromUser, At: d.at, Text: prompts.Overrun(d.Agents[id].Estimate, q.Answer, word, words)})
+			From: fromUser, At: d.at, Text: prompts.Overrun(d.Agents.Get(id).Estimate, q.Answer, word, words)})
 	}
 }
 
@@ -106,7 +106,7 @@ var _ = kind[Overdue]("overdue")
 // apply takes note that an agent's work takes longer than its estimate, and asks what becomes of it. Where questions
 // are refused, the person is told only.
 func (e Overdue) apply(d *transition) error {
-	a := d.Agents[e.Agent]
+	a := d.Agents.Get(e.Agent)
 	if a == nil || a.Overdue == nil || a.ToldOverdue || a.Status.Ended() {
 		return unwelcome("the work of %s is not overdue", e.Agent)
 	}

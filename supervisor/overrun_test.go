@@ -34,7 +34,7 @@ func TestAPersonIsAskedWhatBecomesOfWorkThatTakesTooLong(t *testing.T) {
 	} {
 		t.Run(answer, func(t *testing.T) {
 			s := overrunning(t, conf.Ask)
-			q := s.State.Questions["q-1"]
+			q := s.State.Questions.Get("q-1")
 			if q.Kind != questions.AskOverrun || len(q.Options) != 4 || !strings.Contains(q.Text, "1h0m0s") {
 				t.Fatalf("asked: %+v", q)
 			}
@@ -54,7 +54,7 @@ func TestAnAgentThatTakesTooLongMayBeStoppedByItsQuestion(t *testing.T) {
 	s := overrunning(t, conf.Ask)
 	s.Answers("q-1", "stop")
 	s.plans("end " + Root)
-	if a := s.State.Agents[Root]; a.StopWanted == "" {
+	if a := s.State.Agents.Get(Root); a.StopWanted == "" {
 		t.Error("it continues")
 	}
 }
@@ -66,7 +66,7 @@ func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
 	s.Do(Checked{Agent: Root})
 	s.Ends()
 	s.is(checkpoints.Succeeded)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
 		t.Errorf("the question is %s", q.State)
 	}
 }
@@ -75,8 +75,8 @@ func TestWhereQuestionsAreRefusedAnOverrunIsANotice(t *testing.T) {
 	s := overrunning(t, conf.Fail)
 	s.is(checkpoints.Running)
 	told := Notifications(State{Run: s.State.Run, Agents: s.State.Agents}, s.State, s.Events[len(s.Events)-1])
-	if len(s.State.Questions) != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {
-		t.Errorf("%d questions; the person is told %+v", len(s.State.Questions), told)
+	if s.State.Questions.Len() != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {
+		t.Errorf("%d questions; the person is told %+v", s.State.Questions.Len(), told)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestWorkThatTakesLongerThanItsEstimateIsToldOfOnce(t *testing.T) {
 	s.plansNot("overdue")
 	s.Launches(1)
 	s.plans("overdue " + Root)
-	if due := s.State.Agents[Root].Overdue; due.Sub(*s.State.Launches[Root][0].StartedAt) != 3*time.Hour {
+	if due := s.State.Agents.Get(Root).Overdue; due.Sub(*s.State.Launches.Get(Root)[0].StartedAt) != 3*time.Hour {
 		t.Fatalf("it is due at %v", due)
 	}
 	before := s.State

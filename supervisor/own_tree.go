@@ -78,7 +78,7 @@ func (s State) takesReading(command reading, words []string) bool {
 			if strings.HasPrefix(value, "-") {
 				return false
 			}
-		case command.ids && (words[i] == s.Run.ID || s.Agents[words[i]] != nil || s.Questions[words[i]] != nil):
+		case command.ids && (words[i] == s.Run.ID || s.Agents.Get(words[i]) != nil || s.Questions.Get(words[i]) != nil):
 			ids++
 		default:
 			return false

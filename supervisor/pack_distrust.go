@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ func (d *transition) distrust(b Unpacked) {
 	}
 	root := d.agent(d.Run.Root)
 	root.Budget = conf.Bounding(conf.Lower(conf.BoundsOf(root), b.Config.Budget))
-	for _, uuid := range slices.Sorted(maps.Keys(d.Deliveries)) {
+	for uuid := range d.Deliveries.All() {
 		d.distrustDelivery(uuid)
 	}
 	d.unspawn()
@@ -68,16 +67,16 @@ func (d *transition) distrustAgent(id string, conversations []string) {
 		said.Type, said.Model = task.HandedName(said.Type), task.HandedName(said.Model)
 		a.Delegated = &said
 	}
-	if len(d.Launches[id]) == 0 {
+	if len(d.Launches.Get(id)) == 0 {
 		return
 	}
-	launches := slices.Clone(d.Launches[id])
+	launches := slices.Clone(d.Launches.Get(id))
 	for i, l := range launches {
 		own := *l
 		own.PID, own.StartTicks, own.Transcript, own.Replies, own.Gate = 0, 0, "", nil, nil
 		launches[i] = &own
 	}
-	copied(&d.owns.launches, &d.Launches)[id] = launches
+	d.Launches.Put(id, launches)
 }
 
 // ownCopy returns what is known of a checkpoint, without a copy that is no file of this agent's.
@@ -97,7 +96,7 @@ func ownCopy(agent string, k *checkpoints.Kept) *checkpoints.Kept {
 func (d *transition) distrustDelivery(uuid string) {
 	v := d.delivery(uuid)
 	v.Grant = ""
-	if n := len(d.Launches[v.Agent]); v.Launch > n {
+	if n := len(d.Launches.Get(v.Agent)); v.Launch > n {
 		v.Launch = n
 	}
 	if l := d.Live(v.Agent); v.Tool != nil && v.State == checkpoints.DeliveryPending && (l == nil || l.N != v.Launch) {
@@ -108,11 +107,11 @@ func (d *transition) distrustDelivery(uuid string) {
 // unspawn takes back the agents that were approved and have not begun: they are asked about anew.
 func (d *transition) unspawn() {
 	for _, a := range slices.Backward(d.AllAgents()) {
-		if a.Delegated == nil || a.Status.Ended() || len(d.Launches[a.ID]) > 0 {
+		if a.Delegated == nil || a.Status.Ended() || len(d.Launches.Get(a.ID)) > 0 {
 			continue
 		}
-		q := d.Questions[a.Delegated.Question]
-		if q == nil || q.Child != a.ID || d.Agents[q.Agent].Status.Ended() || d.leads(a) {
+		q := d.Questions.Get(a.Delegated.Question)
+		if q == nil || q.Child != a.ID || d.Agents.Get(q.Agent).Status.Ended() || d.leads(a) {
 			continue
 		}
 		for _, said := range a.Outbox { // once it is approved again it is told
@@ -121,7 +120,7 @@ func (d *transition) unspawn() {
 				q.Told = append(slices.Clip(q.Told), said)
 			}
 		}
-		delete(copied(&d.owns.agents, &d.Agents), a.ID)
+		d.Agents.Delete(a.ID)
 		delete(d.touched, a.ID)
 		d.indexAnew()
 		for _, before := range d.AllAgents() {
@@ -134,18 +133,18 @@ func (d *transition) unspawn() {
 
 // leads reports whether anything in the run hangs on an agent, other than its parent.
 func (s State) leads(a *Agent) bool {
-	for _, other := range s.Agents {
+	for other := range s.Agents.Values() {
 		if other.Parent == a.ID || other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) ||
 			other.Exceeds == a.ID {
 			return true
 		}
 	}
-	for _, q := range s.Questions {
+	for q := range s.Questions.Values() {
 		if q.Agent == a.ID {
 			return true
 		}
 	}
-	return len(s.indexed().deliveries[a.ID]) > 0
+	return len(s.FindDeliveries(a.ID, func(*Delivery) bool { return true })) > 0
 }
 
 // distrustQuestion takes back what the answer of a question lets happen here.
@@ -154,10 +153,10 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 	q.Moment, q.NoMoment = "", "" // it is kept where the run was; of one that is open it is kept here
 	q.ForAllLike, q.Noticed, q.Kept = q.ForAllLike && b.Vouched, 0, ownCopy(q.Agent, q.Kept)
 	q.Told = slices.DeleteFunc(slices.Clone(q.Told), func(said checkpoints.OutboxItem) bool { return said.Group != "" })
-	if asker := d.Questions[q.Asker]; asker == nil || asker.Agent != q.Agent {
+	if asker := d.Questions.Get(q.Asker); asker == nil || asker.Agent != q.Agent {
 		q.Asker = ""
 	}
-	if q.Tool != nil && q.Tool.Launch > len(d.Launches[q.Agent]) {
+	if q.Tool != nil && q.Tool.Launch > len(d.Launches.Get(q.Agent)) {
 		call := *q.Tool
 		call.Launch = 0
 		q.Tool = &call
@@ -193,7 +192,7 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 	if q.State == checkpoints.QuestionAnswered && !q.Delivering {
 		q.Prepared = false
 	}
-	if questions.Grants(q) && !(q.Child != "" && d.Agents[q.Child] != nil) { // else it has had its effect
+	if questions.Grants(q) && !(q.Child != "" && d.Agents.Get(q.Child) != nil) { // else it has had its effect
 		if d.reopens(q) {
 			d.askAnew(q)
 		} else {
@@ -209,7 +208,7 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 // answer, or what was approved has not begun.
 func (d *transition) reopens(q *Question) bool {
 	switch {
-	case d.Agents[q.Agent].Status.Ended():
+	case d.Agents.Get(q.Agent).Status.Ended():
 		return false
 	case q.Child != "" && handlers[q.Kind].work != nil:
 		return q.State != checkpoints.QuestionWithdrawn
@@ -248,7 +247,7 @@ func (d *transition) showAnew(q *Question, seen map[string]ask.SeenCall) {
 // distrustCommand asks anew whether a command may run, of what the answer of the stop wants; else nobody is asked.
 func (d *transition) distrustCommand(id string) {
 	q := d.question(id)
-	asker := d.Questions[q.Asker]
+	asker := d.Questions.Get(q.Asker)
 	wanted := asker != nil && asker.Agent == q.Agent && questions.Resolve(asker).How == questions.RunCommand
 	if asker == nil {
 		q.Asker = ""
@@ -262,7 +261,7 @@ func (d *transition) distrustCommand(id string) {
 		return
 	}
 	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
-	case waits && (IsOpen(q) || questions.Grants(q)) && !d.Agents[q.Agent].Status.Ended():
+	case waits && (IsOpen(q) || questions.Grants(q)) && !d.Agents.Get(q.Agent).Status.Ended():
 		d.askAnew(q)
 		ask.Reshow(q, ask.Command(questions.Resolve(asker).Words, d.Folder(q.Agent)))
 	case IsOpen(q):
@@ -275,7 +274,7 @@ func (d *transition) distrustCommand(id string) {
 // askBudgetAnew writes the question of a budget from what is used here, if that is used up.
 func (d *transition) askBudgetAnew(id string) {
 	q := d.question(id)
-	scope := d.Agents[q.Agent]
+	scope := d.Agents.Get(q.Agent)
 	if scope.Budget == nil {
 		q.State = checkpoints.QuestionWithdrawn
 		return
@@ -302,7 +301,7 @@ func (d *transition) saysParked() {
 		}
 		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open)
 	}
-	if root := d.Agents[d.Run.Root]; !root.Status.Ended() {
+	if root := d.Agents.Get(d.Run.Root); !root.Status.Ended() {
 		r := d.run()
 		r.Status, r.Reason = root.Status, root.Reason
 	}

@@ -46,7 +46,7 @@ func TestASubagentsReportIsNeverTheAgentsOwn(t *testing.T) {
 			s.Do(Checked{Agent: Root, Part: 1, Missing: []string{"found.txt"}})
 			says(s, "failed") // again: the last counts
 			s.Do(Checked{Agent: Root, Part: 2})
-			a := s.State.Agents[Root]
+			a := s.State.Agents.Get(Root)
 			if a.Report != nil || len(a.Parts) != 1 || a.Parts[0].N != 2 || a.Parts[0].By.Task != "look through" {
 				t.Fatalf("the report is %+v, those of subagents are %+v", a.Report, a.Parts)
 			}
@@ -83,7 +83,7 @@ func TestASubagentsReportNeitherFailsTheAgentNorDropsItsQuestion(t *testing.T) {
 	s.Do(Checked{Agent: Root})
 	s.Ends()
 	s.is(checkpoints.Succeeded)
-	if parts := s.State.Agents[Root].Parts; len(parts) != 1 || parts[0].Summary != "a part, late" {
+	if parts := s.State.Agents.Get(Root).Parts; len(parts) != 1 || parts[0].Summary != "a part, late" {
 		t.Errorf("the reports of subagents are %+v", parts)
 	}
 }
@@ -91,12 +91,12 @@ func TestASubagentsReportNeitherFailsTheAgentNorDropsItsQuestion(t *testing.T) {
 func TestWhatASubagentSaysOfItsPartIsNotTheAgentsProgress(t *testing.T) {
 	s := Begin(t, nil)
 	s.calls("r1", "report_progress", `{"percent":90,"step":"searching"}`, looksThrough)
-	if got, want := s.State.Agents[Root].Reason, "at work, its subagent look through, 90 %: searching"; got != want {
+	if got, want := s.State.Agents.Get(Root).Reason, "at work, its subagent look through, 90 %: searching"; got != want {
 		t.Errorf("the reason is %q, want %q", got, want)
 	}
 	s.calls("r2", "report_progress", `{"percent":40,"step":"migrating"}`, nil)
 	s.calls("r3", "report_progress", `{"percent":100,"step":"searched"}`, looksThrough)
-	if got, want := s.State.Agents[Root].Reason, "at work, 40 %: migrating"; got != want {
+	if got, want := s.State.Agents.Get(Root).Reason, "at work, 40 %: migrating"; got != want {
 		t.Errorf("the reason is %q, want %q", got, want)
 	}
 	done := signals.Signal{Kind: signals.Stop, Dialect: signals.Block,
@@ -131,7 +131,7 @@ func TestASubagentsReportInALostTurnIsHeardOnce(t *testing.T) {
 		s.Do(Opened{PID: 2, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.dies(crash())
 		s.Do(Surveyed{Agent: Root, Launch: 1, Unread: []Named{said.Named}})
-		if parts := s.State.Agents[Root].Parts; len(parts) != 1 || parts[0].N != 1 || parts[0].Checked != saved {
+		if parts := s.State.Agents.Get(Root).Parts; len(parts) != 1 || parts[0].N != 1 || parts[0].Checked != saved {
 			t.Errorf("saved %v: %+v", saved, parts)
 		}
 	}

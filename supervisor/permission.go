@@ -83,7 +83,7 @@ func (s State) permitted(call, agent, cwd string) string {
 // decided follows a decision on a permission: a rule answers what else waits for the same, and a stop stops. What is no
 // decision, however it got here, permits nothing.
 func (d *transition) decided(n InboxEntry) {
-	q := d.Questions[n.Question]
+	q := d.Questions.Get(n.Question)
 	if !questions.KindOf(q.Kind).Ruled {
 		return
 	}

@@ -54,7 +54,7 @@ func (s *Story) replied(id string) string {
 		func(v *Delivery) bool { return v.Tool != nil && v.Tool.Request == "r-"+id }) {
 		return string(v.Reply)
 	}
-	if s.State.Questions[id] == nil {
+	if s.State.Questions.Get(id) == nil {
 		s.T.Fatalf("the call of %s is neither answered nor asked about", id)
 	}
 	return ""
@@ -68,7 +68,7 @@ func (s *Story) revokes(rule string) {
 func TestARuleGivenAsAnAnswerHoldsForTheRunUntilItIsRevoked(t *testing.T) {
 	s := Begin(t, nil)
 	s.wants("q-1", "npm test", nil)
-	if q := s.State.Questions["q-1"]; q.Rule != "Bash(npm test)" ||
+	if q := s.State.Questions.Get("q-1"); q.Rule != "Bash(npm test)" ||
 		!strings.HasSuffix(q.Options[1].Description, "Bash(npm test)") {
 		t.Fatalf("offered is %q, by %+v", q.Rule, q.Options)
 	}
@@ -89,7 +89,7 @@ func TestARuleGivenAsAnAnswerHoldsForTheRunUntilItIsRevoked(t *testing.T) {
 	if s.replied("q-4") != "" {
 		t.Fatal("a rule that was revoked permits still")
 	}
-	if by := s.State.Questions["q-1"].Revoked; by == "" {
+	if by := s.State.Questions.Get("q-1").Revoked; by == "" {
 		t.Fatal("nobody has revoked it")
 	}
 }
@@ -158,7 +158,7 @@ func TestAPermissionIsForTheFolderThatWasShown(t *testing.T) {
 	if reply := s.replied("q-2"); reply != "" {
 		t.Fatalf("in another folder it gets %q", reply)
 	}
-	if s.State.sameQuestion(s.State.Questions["q-1"], s.State.Questions["q-2"]) {
+	if s.State.sameQuestion(s.State.Questions.Get("q-1"), s.State.Questions.Get("q-2")) {
 		t.Error("the same call in two folders is taken for one")
 	}
 	s.Do(AskCancelled{Agent: Root, Launch: 2, Request: "r-q-2"})
@@ -193,10 +193,10 @@ func TestARuleAnswersWhatElseWaitsForTheSame(t *testing.T) {
 	s.wants("q-2", "npm test", &checkpoints.Subagent{ID: "sub", Task: "test"})
 	s.wants("q-3", "npm install", nil)
 	s.Answers("q-1", AllowRun)
-	if q := s.State.Questions["q-2"]; q.Answer != Allow || q.AnsweredBy != "the rule Bash(npm test)" {
+	if q := s.State.Questions.Get("q-2"); q.Answer != Allow || q.AnsweredBy != "the rule Bash(npm test)" {
 		t.Fatalf("the same question is answered %q by %q", q.Answer, q.AnsweredBy)
 	}
-	if q := s.State.Questions["q-3"]; q.State != checkpoints.QuestionOpen {
+	if q := s.State.Questions.Get("q-3"); q.State != checkpoints.QuestionOpen {
 		t.Fatalf("another question is %s", q.State)
 	}
 }
@@ -220,11 +220,11 @@ func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
 			s.Ends()
 			s.Rests(true)
 			s.Answers("q-1", AllowRun)
-			if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionAnswered {
+			if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionAnswered {
 				t.Fatalf("the same question is %s", q.State)
 			}
 			goes(s)
-			if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionOpen || q.AnsweredAt != nil {
+			if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionOpen || q.AnsweredAt != nil {
 				t.Fatalf("it is %s, by %q", q.State, q.AnsweredBy)
 			}
 			s.is(checkpoints.Parked)
@@ -276,12 +276,12 @@ func TestADecisionIsCheckedBeforeItIsTaken(t *testing.T) {
 		{"q-1", "allow please", "nothing after it"}, {"q-1", "allow-run Bash(make)", "does not permit what is asked"},
 		{"q-1", "allow-run make", "did you mean Bash(make)?"}, {"q-2", AllowRun, "only be allowed once"}, {"q-2", Allow, ""},
 	} {
-		err := questions.Check(s.State.Questions[c.question], c.answer, "/work")
+		err := questions.Check(s.State.Questions.Get(c.question), c.answer, "/work")
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %q is %v, want %q", c.question, c.answer, err, c.says)
 		}
 	}
-	if len(s.State.Questions["q-2"].Options) != 3 {
+	if len(s.State.Questions.Get("q-2").Options) != 3 {
 		t.Error("a rule is offered that nobody could read")
 	}
 }
@@ -308,7 +308,7 @@ func TestDenyStopStopsTheAgentAndSaysWhy(t *testing.T) {
 	}
 	s.is(checkpoints.Stopped)
 	s.exits(exit.Stopped)
-	if reason := s.State.Agents[Root].Reason; !strings.HasSuffix(reason, ": it is led astray") {
+	if reason := s.State.Agents.Get(Root).Reason; !strings.HasSuffix(reason, ": it is led astray") {
 		t.Fatalf("the reason is %q", reason)
 	}
 }
@@ -414,12 +414,12 @@ func TestRulesDoNotComeOutOfAFileFromElsewhere(t *testing.T) {
 	harmless.Allow, harmless.AllowProject = nil, false
 	s.Do(Unpacked{
 		From: "/a", Cwd: "/b", Config: harmless,
-		Conversations: []string{s.State.Agents[Root].SessionID},
+		Conversations: []string{s.State.Agents.Get(Root).SessionID},
 	})
 	if rules := s.State.Rules(); len(rules) != 0 {
 		t.Fatalf("in force are %v", rules)
 	}
-	q := s.State.Questions["q-2"]
+	q := s.State.Questions.Get("q-2")
 	read := handlers[q.Kind].prompt(s.State, []*Question{q})
 	if questions.Allowed(q) || !strings.Contains(read, "nobody has decided it here") {
 		t.Fatalf("an answer that the agent has yet to hear is %q", read)

@@ -49,7 +49,7 @@ func (s State) answersInPlace(agent string, l *Launch) bool {
 
 // hasPlaces reports whether a process of an agent has said that it is of a release that answers in place.
 func (s State) hasPlaces(agent string) bool {
-	for _, l := range slices.Backward(s.Launches[agent]) {
+	for _, l := range slices.Backward(s.Launches.Get(agent)) {
 		if l.Version != "" {
 			return claude.ReleaseOf(l.Version).AnswersInPlace
 		}

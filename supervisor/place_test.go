@@ -72,7 +72,7 @@ func TestAParkedCallIsAnsweredByItsOwnResult(t *testing.T) {
 	d := s.Delivers(2)
 	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.270"})
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	if q := s.State.Questions["q-2"]; q.State != checkpoints.QuestionDelivered || q.Remark != toldInPlace ||
+	if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionDelivered || q.Remark != toldInPlace ||
 		s.State.Launch(Root).At != "line-q-2" {
 		t.Errorf("the question is %s (%s)", q.State, q.Remark)
 	}
@@ -140,10 +140,10 @@ func TestAnAnswerThatCannotBeGivenInPlaceIsRestated(t *testing.T) {
 			if d.UUID != uuid || d.Results != nil || !strings.Contains(d.Text, "A1: Black") {
 				t.Errorf("it is told %+v", d)
 			}
-			if not := s.State.Launches[Root][1]; not.NotAt == "" || s.State.Agents[Root].Failures > 0 {
+			if not := s.State.Launches.Get(Root)[1]; not.NotAt == "" || s.State.Agents.Get(Root).Failures > 0 {
 				t.Errorf("the launch is %+v", not)
 			}
-			if q := s.State.Questions["q-1"]; q.Remark != restated+": "+s.State.Launches[Root][1].NotAt {
+			if q := s.State.Questions.Get("q-1"); q.Remark != restated+": "+s.State.Launches.Get(Root)[1].NotAt {
 				t.Errorf("the question says %q", q.Remark)
 			}
 		})
@@ -161,7 +161,7 @@ func TestResultsThatAreRefusedWhileTheProcessEndsAreNotTold(t *testing.T) {
 	if s.try(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered}) {
 		t.Error("what was refused is delivered")
 	}
-	if d := s.State.Deliveries[d.UUID]; d.Results != nil || d.State == checkpoints.DeliveryDelivered {
+	if d := s.State.Deliveries.Get(d.UUID); d.Results != nil || d.State == checkpoints.DeliveryDelivered {
 		t.Errorf("it is %s, with %d results", d.State, len(d.Results))
 	}
 }

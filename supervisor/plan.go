@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/table"
 )
 
 // What is planned of an agent by itself hangs on its own records and on its children's. So a state keeps it, and a step
@@ -21,7 +22,7 @@ func (s State) Plan(undone []string) effect.Parts {
 		return effect.Parts{}
 	}
 	s.index = s.indexed()
-	plan := effect.Parts{First: s.planSnapshot(), Agents: s.planned(),
+	plan := effect.Parts{First: s.planSnapshot(), Agents: slices.Collect(s.planned().Values()),
 		// a snapshot first: what it holds back may be due with it
 		Rest: s.planRest()}
 	if unseen := s.FindPending(func(q *Question) bool {
@@ -62,14 +63,13 @@ func (s State) planRest() (rest []effect.Effect) {
 }
 
 // planned returns what is planned of each agent by itself, in the order in which the agents came.
-func (s State) planned() []*effect.Part {
-	if s.plans != nil {
+func (s State) planned() table.Table[*effect.Part] {
+	if s.plans.Len() > 0 {
 		return s.plans
 	}
-	order := s.indexed().order
-	plans := make([]*effect.Part, len(order))
-	for i, id := range order {
-		plans[i] = s.planAlone(s.Agents[id])
+	var plans table.Table[*effect.Part]
+	for a := range s.Agents.Values() {
+		plans.Put(placeOf(a), s.planAlone(a))
 	}
 	return plans
 }
@@ -91,28 +91,25 @@ func (s State) planAlone(a *Agent) *effect.Part {
 	return p
 }
 
-// replan takes note of what is planned of the agents that a step has touched, whose state before is given. What changes
-// the run as a whole takes the plans away: all of them are planned again.
-func (d *transition) replan(before State) {
-	if d.plans == nil {
+// replan takes note of what is planned of the agents that a step has touched, and of their parents. What changes the
+// run as a whole takes the plans away: all of them are planned again.
+func (d *transition) replan() {
+	if d.plans.Len() == 0 {
 		d.plans = d.planned()
 		return
 	}
-	plans := make([]*effect.Part, len(d.index.order))
-	copy(plans, before.plans)
 	anew := map[string]bool{}
 	for id := range d.touched {
 		anew[id] = true
-		for _, a := range []*Agent{before.Agents[id], d.Agents[id]} {
+		for _, a := range []*Agent{d.before.Agents.Get(id), d.Agents.Get(id)} {
 			if a != nil {
 				anew[a.Parent] = true
 			}
 		}
 	}
 	for id := range anew {
-		if a := d.Agents[id]; a != nil { // the root has no parent
-			plans[d.index.place[id]] = d.planAlone(a)
+		if a := d.Agents.Get(id); a != nil { // the root has no parent
+			d.plans.Put(placeOf(a), d.planAlone(a))
 		}
 	}
-	d.plans = plans
 }

@@ -17,7 +17,7 @@ import (
 // an agent that was, is not put back into it.
 func (s State) FlagsOf(agent string) []string {
 	flags := s.Config.Flags
-	for a := s.Agents[agent]; a != nil; a = s.Agents[a.Parent] {
+	for a := s.Agents.Get(agent); a != nil; a = s.Agents.Get(a.Parent) {
 		if s.leftPlanMode(a.ID) {
 			return withoutPlanMode(flags)
 		}

@@ -43,7 +43,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 	s := plans(t, func(c *conf.Config) {
 		c.Allow, c.Permissions = []string{"ExitPlanMode"}, conf.DenyPermissions
 	})
-	if q := s.State.Questions["q-1"]; q == nil || !IsOpen(q) {
+	if q := s.State.Questions.Get("q-1"); q == nil || !IsOpen(q) {
 		t.Fatalf("a rule, a policy or an answer in advance has decided: %+v", q)
 	}
 	s.Answers("q-1", "Use SQLite")
@@ -51,7 +51,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 		t.Errorf("the call gets %s", r)
 	}
 	s.asksAboutPlan("q-2", "# Add it", 1)
-	if !IsOpen(s.State.Questions["q-2"]) {
+	if !IsOpen(s.State.Questions.Get("q-2")) {
 		t.Error("what was changed before changes the next plan")
 	}
 	s.Answers("q-2", Approve)
@@ -59,7 +59,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 		t.Errorf("the call gets %s", r)
 	}
 	s.asksAboutPlan("q-3", "# Add it", 1)
-	if !IsOpen(s.State.Questions["q-3"]) {
+	if !IsOpen(s.State.Questions.Get("q-3")) {
 		t.Error("an approval is good for another call")
 	}
 }
@@ -81,11 +81,11 @@ func TestPlanModeIsLeftForGood(t *testing.T) {
 		t.Errorf("the agent reads %+v\n%s", d.Results, d.Text)
 	}
 	s.asksAboutPlan("q-2", "# Add more", 2)
-	if !IsOpen(s.State.Questions["q-2"]) || !slices.Equal(s.State.FlagsOf(Root), in) {
+	if !IsOpen(s.State.Questions.Get("q-2")) || !slices.Equal(s.State.FlagsOf(Root), in) {
 		t.Error("the approval is good for another plan")
 	}
 	s.asksAboutPlan("q-3", "# Add it", 2)
-	if s.State.Questions["q-3"] != nil || !s.State.Questions["q-1"].GrantSpent {
+	if s.State.Questions.Get("q-3") != nil || !s.State.Questions.Get("q-1").GrantSpent {
 		t.Error("what was approved is asked about again")
 	}
 	if got := s.State.FlagsOf(Root); !slices.Equal(got, out) || !slices.Equal(s.State.Config.Flags, in) {

@@ -12,7 +12,7 @@ import (
 
 // Table returns the table of a run; nil where it has none.
 func (s State) Table() *notice.Table {
-	root := s.Agents[s.Run.Root]
+	root := s.Agents.Get(s.Run.Root)
 	children := s.Children(root.ID)
 	t := notice.Table{Counts: map[Status]int{}, Rows: []notice.Row{}}
 	for _, c := range children {

@@ -58,7 +58,7 @@ func TestAGroupOfManyTasksSaysHowManyHaveNotSucceeded(t *testing.T) {
 	w.works("3", "partial_success")
 	want := "2 of 3 tasks have not succeeded, among them title 1 (" +
 		w.names["1"] + "): reported failure: 1 came to failed"
-	if got := w.State.Agents[Root].Reason; got != want {
+	if got := w.State.Agents.Get(Root).Reason; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -76,7 +76,7 @@ func TestTheRootReadsAPoolInOneTableWithWhatFailedFirst(t *testing.T) {
 		}
 		w.works(fmt.Sprint(i), status)
 	}
-	if n := len(w.State.Agents[Root].Outbox); n != 0 {
+	if n := len(w.State.Agents.Get(Root).Outbox); n != 0 {
 		t.Errorf("%d sayings wait for it", n)
 	}
 	w.are("root starting")

@@ -16,7 +16,7 @@ func (s State) lacks(a *Agent) *Agent {
 		return nil
 	}
 	for _, id := range a.Delegated.After {
-		if p := s.Agents[id]; p.Status.Ended() && p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial &&
+		if p := s.Agents.Get(id); p.Status.Ended() && p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial &&
 			p.ContinuedBy == "" {
 			return p
 		}
@@ -28,7 +28,7 @@ func (s State) lacks(a *Agent) *Agent {
 func (s State) awaits(a *Agent) string {
 	var names []string
 	for _, id := range s.comesAfter(a) {
-		if p := s.Agents[id]; !p.Status.Ended() {
+		if p := s.Agents.Get(id); !p.Status.Ended() {
 			names = append(names, label.Title(p))
 		}
 	}

@@ -74,7 +74,7 @@ var preparation = concern{
 	planRun: State.planAnswers,
 	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Prepared); ok && e.Problem != "" {
-			tell(notice.Progress, after.Questions[e.Question].Agent,
+			tell(notice.Progress, after.Questions.Get(e.Question).Agent,
 				notice.Notification{Text: "the answer is not stored with the agent's own state: " + e.Problem, Trouble: true})
 		}
 	},
@@ -113,7 +113,7 @@ func (s State) planAnswers() []effect.Effect {
 	do := func(kind effect.Kind, key string, q *Question) {
 		plan = append(plan, effect.Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
-	lives := func(q *Question) bool { return !s.Agents[q.Agent].Status.Ended() }
+	lives := func(q *Question) bool { return !s.Agents.Get(q.Agent).Status.Ended() }
 	for _, q := range s.FindPending(func(q *Question) bool { return unsaid(q) && lives(q) }) {
 		if slices.ContainsFunc(s.Group(q.Group),
 			func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
@@ -134,7 +134,7 @@ func (s State) planAnswers() []effect.Effect {
 		return plan
 	}
 	for _, q := range s.FindPending(func(q *Question) bool {
-		return q.Ran != nil && !q.Ran.Done && lives(q) && s.Agents[q.Agent].StopWanted == ""
+		return q.Ran != nil && !q.Ran.Done && lives(q) && s.Agents.Get(q.Agent).StopWanted == ""
 	}) {
 		do(effect.Run, "run", q)
 	}
@@ -144,7 +144,7 @@ func (s State) planAnswers() []effect.Effect {
 // unprepare takes back that a group's answers are ready: one of them has changed. What the old one led to is not asked
 // any more. A command that was decided about stays so; if it runs already, it runs to its end.
 func (d *transition) unprepare(group string) {
-	first := d.Questions[group]
+	first := d.Questions.Get(group)
 	if first == nil || !first.Prepared {
 		return
 	}
@@ -197,8 +197,8 @@ type Prepared struct {
 var _ = kind[Prepared]("prepared")
 
 func (e Prepared) apply(d *transition) error {
-	q := d.Questions[e.Question]
-	if q.State != checkpoints.QuestionAnswered || q.Delivering || d.Agents[q.Agent].Status.Ended() {
+	q := d.Questions.Get(e.Question)
+	if q.State != checkpoints.QuestionAnswered || q.Delivering || d.Agents.Get(q.Agent).Status.Ended() {
 		return unwelcome("the answer of %s is not said any more", q.ID)
 	}
 	q = d.question(q.ID)
@@ -233,7 +233,7 @@ type RanCommand struct {
 var _ = kind[RanCommand]("ran")
 
 func (e RanCommand) apply(d *transition) error {
-	q := d.Questions[e.Question]
+	q := d.Questions.Get(e.Question)
 	if q.Ran == nil || q.Ran.Done {
 		return unwelcome("the command of %s has ended before", q.ID)
 	}

@@ -17,13 +17,9 @@ func (d *transition) repeats(q *Question, p conf.Preset) bool {
 	if q.Tool != nil || q.Fingerprint == "" || questions.KindOf(q.Kind).Hands && strings.HasPrefix(p.Value, Approve) {
 		return false
 	}
-	same := 0
-	for _, id := range d.indexed().questions[q.Agent] {
-		o := d.Questions[id]
-		if o.ID != q.ID && o.Fingerprint == q.Fingerprint && o.Index == q.Index && o.Kind == q.Kind &&
-			o.AnsweredBy == p.Origin() {
-			same++
-		}
-	}
-	return same >= maxRepeats
+	same := d.FindQuestionsOf(q.Agent, func(o *Question) bool {
+		return o.ID != q.ID && o.Fingerprint == q.Fingerprint && o.Index == q.Index && o.Kind == q.Kind &&
+			o.AnsweredBy == p.Origin()
+	})
+	return len(same) >= maxRepeats
 }

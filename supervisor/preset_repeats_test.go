@@ -36,7 +36,7 @@ func TestAnAgentThatDoesNotHeedItsPresetIsLeftToAPerson(t *testing.T) {
 		t.Fatalf("the agent reads\n%s", read)
 	}
 	ask("q-last")
-	if q := s.State.Questions["q-last"]; q.State != checkpoints.QuestionOpen {
+	if q := s.State.Questions.Get("q-last"); q.State != checkpoints.QuestionOpen {
 		t.Fatalf("the question is %s, by %s", q.State, q.AnsweredBy)
 	}
 	s.turnEnds()
@@ -64,7 +64,7 @@ func TestAnAgentThatAsksForTheSameDeniedDelegationForEverFails(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "the same delegation again and again") {
+	if why := s.State.Agents.Get(Root).Reason; !strings.Contains(why, "the same delegation again and again") {
 		t.Errorf("it has failed because it %s", why)
 	}
 }
@@ -89,7 +89,7 @@ func TestAnAgentThatAsksForTheSameUnknownTypeForEverFails(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	if len(s.State.Agents) != 1 {
-		t.Errorf("there are %d agents", len(s.State.Agents))
+	if s.State.Agents.Len() != 1 {
+		t.Errorf("there are %d agents", s.State.Agents.Len())
 	}
 }

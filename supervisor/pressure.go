@@ -141,7 +141,7 @@ func (Unthrottled) apply(d *transition) error {
 	}
 	most := d.Config.MaxParallel
 	if most <= 0 {
-		most = len(d.Agents) + 1
+		most = d.Agents.Len() + 1
 	}
 	d.run().Pressure = Ease(*p, most, d.at)
 	return nil

@@ -73,7 +73,7 @@ func TestSlotsAreGivenUnderTheShrunkLimit(t *testing.T) {
 	if n := s.State.working(); n != 3 {
 		t.Errorf("%d are at work after one of four has ended, and two may be", n)
 	}
-	if a := s.State.Agents["a-e"]; a.Status != checkpoints.Queued {
+	if a := s.State.Agents.Get("a-e"); a.Status != checkpoints.Queued {
 		t.Errorf("the next is %s", a.Status)
 	}
 }

@@ -65,7 +65,7 @@ func checksWork(l *Launch) (ids []string) {
 // Duration is how long the processes of an agent have lived.
 func (s State) Duration(a *Agent) time.Duration {
 	var sum time.Duration
-	for _, l := range s.Launches[a.ID] {
+	for _, l := range s.Launches.Get(a.ID) {
 		if l.StartedAt != nil && l.EndedAt != nil {
 			sum += l.EndedAt.Sub(*l.StartedAt)
 		}

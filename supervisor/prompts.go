@@ -24,7 +24,7 @@ func init() {
 // identity tells an agent who it is.
 func (s State) identity(a *Agent) string {
 	parent := a.Parent
-	if parent != "" && s.Agents[parent].Group {
+	if parent != "" && s.Agents.Get(parent).Group {
 		parent = ""
 	}
 	return prompts.Identity(a.ID, parent, s.Serves())
@@ -50,7 +50,7 @@ func (s State) opening(a *Agent) string {
 	if a.Delegated != nil {
 		ends := prompts.EndsTold(0)
 		for _, id := range a.Delegated.After {
-			o.Ended = append(o.Ended, ends.Add(s.childEnded(s.Agents[id]), id))
+			o.Ended = append(o.Ended, ends.Add(s.childEnded(s.Agents.Get(id)), id))
 		}
 	}
 	return o.String()
@@ -62,7 +62,7 @@ func (s State) told(agent string) string {
 		if _, start := s.delegated(q); !start {
 			return nil
 		}
-		return s.Agents[q.Child]
+		return s.Agents.Get(q.Child)
 	}
 	return prompts.Told(s.FindQuestionsOf(agent, func(q *Question) bool {
 		if c := child(q); c != nil && c.Parent == agent {

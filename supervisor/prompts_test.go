@@ -14,7 +14,7 @@ const maxIdentity = 2800
 
 func TestTheBriefingOfSubagentsHasAllTemplatesButThatOfTheReport(t *testing.T) {
 	s := Begin(t, nil)
-	text := s.State.Briefing(s.State.Agents[Root])
+	text := s.State.Briefing(s.State.Agents.Get(Root))
 	for _, want := range []string{"## EXECUTION CONTEXT: SUBAGENT", "agent " + Root, "mcp__supervise__ask_user",
 		"mcp__supervise__delegate_work", "[CLARIFICATION_NEEDED]\nagent_id: " + Root, "[STOP_WORK]\nagent_id: " + Root,
 		"[DELEGATE_WORK]\nagent_id: " + Root} {
@@ -61,9 +61,9 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &Story{T: t}
 			s.Do(Created{Run: RunID, Cwd: "/work", Agent: Root, Task: "Choose a database", Config: c.config})
-			child := *s.State.Agents[Root]
+			child := *s.State.Agents.Get(Root)
 			child.Parent = Root
-			text, childs := s.State.opening(s.State.Agents[Root]), s.State.opening(&child)
+			text, childs := s.State.opening(s.State.Agents.Get(Root)), s.State.opening(&child)
 			if !strings.Contains(childs, "\nYour parent: agent "+Root+"\n") {
 				t.Errorf("a child reads:\n%s", childs)
 			}
@@ -99,7 +99,7 @@ func TestTheIdentityStatementStandsBeforeEveryTaskAndIsSmall(t *testing.T) {
 // A hook of the CLI may add 10,000 characters at most; it puts more into a file.
 func TestAConversationThatWasCompactedIsToldItsIdentityAgain(t *testing.T) {
 	s := Begin(t, nil)
-	a := s.State.Agents[Root]
+	a := s.State.Agents.Get(Root)
 	text := s.State.AfterCompaction(a)
 	if !strings.Contains(text, s.State.identity(a)) || strings.Contains(text, a.Task) || len(text) > 5000 {
 		t.Errorf("%d bytes:\n%s", len(text), text)

@@ -35,7 +35,7 @@ func TestAnAgentThatEndsInProseWithAQuestionIsAskedIt(t *testing.T) {
 	}
 	s.turnEnds()
 	s.is(checkpoints.Waiting)
-	q := s.State.Questions["q-1"]
+	q := s.State.Questions.Get("q-1")
 	if q.Text != "Should I also update the docs?" || q.Context != "The parser is fixed." {
 		t.Errorf("it is asked %q (%q)", q.Text, q.Context)
 	}

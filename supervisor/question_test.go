@@ -29,13 +29,13 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: ids}}})
 	s.turnEnds()
 	bytes := 0
-	for _, q := range s.State.Questions {
+	for q := range s.State.Questions.Values() {
 		bytes += len(text.JSON(q))
 	}
 	if bytes > 2<<20 {
 		t.Errorf("the records of a signal of one megabyte have %d bytes", bytes)
 	}
-	if q := s.State.Questions["q-099"]; quickWait(q) != 3*time.Second {
+	if q := s.State.Questions.Get("q-099"); quickWait(q) != 3*time.Second {
 		t.Errorf("the last question waits %v", quickWait(q))
 	}
 	for _, id := range ids {
@@ -96,7 +96,7 @@ func TestWordsThatGoToAnAgentWaitForTheDisk(t *testing.T) {
 		again := TurnBegun{Agent: Root, Launch: 2, Version: "2.1.329"}
 		before := s.State
 		s.Do(again)
-		if v := s.State.Deliveries[said.UUID]; v.State != checkpoints.DeliveryPending {
+		if v := s.State.Deliveries.Get(said.UUID); v.State != checkpoints.DeliveryPending {
 			t.Fatalf("it is %s", v.State)
 		}
 		if MayBeLost(before, s.State, Happened{Event: again}, nil) {

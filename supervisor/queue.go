@@ -41,8 +41,8 @@ const startedAgain = "is started again with your answer"
 // dispatch launches what waits for a slot, as far as there are some.
 func (d *transition) dispatch() {
 	var queue []*Agent
-	for id := range d.index.queued {
-		if a := d.Agents[id]; queues(a) {
+	for id := range d.index.queued.All() {
+		if a := d.Agents.Get(id); queues(a) {
 			queue = append(queue, a)
 		}
 	}
@@ -90,8 +90,8 @@ func (s State) free() int {
 // working is how many processes are at work, or about to be.
 func (s State) working() int {
 	n := 0
-	for id := range s.indexed().active {
-		a := s.Agents[id]
+	for id := range s.indexed().active.All() {
+		a := s.Agents.Get(id)
 		if l := s.Live(id); a.Placing || l != nil && !idle(a, l) && !s.awaited(id) {
 			n++
 		}

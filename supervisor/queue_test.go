@@ -40,7 +40,7 @@ func TestAParentThatAsksHoldsNoSlotAndGetsOneBackWhenItIsFree(t *testing.T) {
 	s.Answers("q-1", "SQLite")
 	s.is(checkpoints.Queued)
 	want := "is started again with your answer once a slot is free: 1 process may be at work"
-	if got := s.State.Agents[Root].Reason; got != want {
+	if got := s.State.Agents.Get(Root).Reason; got != want {
 		t.Errorf("answered, it is queued because it %s; want: %s", got, want)
 	}
 	s.plansNot("launch " + Root)
@@ -62,7 +62,7 @@ func TestWhatIsStoppedWhileItWaitsForASlotIsNeverLaunched(t *testing.T) {
 	s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel = 1 })
 	s.Notes(InboxEntry{Kind: EntryStop, Agent: childOne})
 	s.status(childOne, checkpoints.Stopped)
-	if a := s.State.Agents[childOne]; a.QueuedAt != nil || a.Launches > 0 {
+	if a := s.State.Agents.Get(childOne); a.QueuedAt != nil || a.Launches > 0 {
 		t.Errorf("it stands in the queue since %v, after %d launches", a.QueuedAt, a.Launches)
 	}
 }

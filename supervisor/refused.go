@@ -78,7 +78,7 @@ func (s State) letThrough(agent, toolUse string) *Question {
 	for _, v := range s.FindDeliveries(agent, func(v *Delivery) bool {
 		return v.Grant != "" && v.Tool != nil && v.Tool.ToolUse == toolUse
 	}) {
-		if q := s.Questions[v.Grant]; questions.KindOf(q.Kind).Refused {
+		if q := s.Questions.Get(v.Grant); questions.KindOf(q.Kind).Refused {
 			return q
 		}
 	}

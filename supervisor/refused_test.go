@@ -40,10 +40,10 @@ func aboutCall(command string) []signals.Question {
 // isRefused has claude refuse a call, and reports whether the person is asked about it, as id.
 func (s *Story) isRefused(id, command string, from *checkpoints.Subagent) bool {
 	s.T.Helper()
-	before, call := len(s.State.Questions), refusedCall(command, from)
+	before, call := s.State.Questions.Len(), refusedCall(command, from)
 	s.try(CallRefused{Agent: Root, Launch: 1, ToolUse: "toolu-" + id, Call: &call,
 		Questions: aboutCall(command), Why: "its check", Naming: Naming{IDs: []string{id}}})
-	return len(s.State.Questions) > before
+	return s.State.Questions.Len() > before
 }
 
 // isLetThrough has the hook ask about a call, and reports whether it is let through.
@@ -92,7 +92,7 @@ func TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat(t *testing.T) {
 	if !s.isLetThrough("r4", "touch x", nil) {
 		t.Error("it is not let through")
 	}
-	if !s.State.Questions["q-1"].GrantSpent || len(s.State.Expected(Root)) > 0 {
+	if !s.State.Questions.Get("q-1").GrantSpent || len(s.State.Expected(Root)) > 0 {
 		t.Error("the allowance is not used up")
 	}
 	if s.isLetThrough("r5", "touch x", nil) {
@@ -114,7 +114,7 @@ func TestAnAllowanceIsUsedUpThoughTheProcessIsLost(t *testing.T) {
 	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID})
 	}
-	if q := s.State.Questions["q-1"]; !q.GrantSpent || len(s.State.Expected(Root)) > 0 {
+	if q := s.State.Questions.Get("q-1"); !q.GrantSpent || len(s.State.Expected(Root)) > 0 {
 		t.Errorf("it may be made again: %+v", q.Grant)
 	}
 }
@@ -129,7 +129,7 @@ func TestAnAllowanceEndsWithItsAgent(t *testing.T) {
 	s.Do(Checked{Agent: Root})
 	s.Ends()
 	s.is(checkpoints.Succeeded)
-	if q := s.State.Questions["q-1"]; len(s.State.Expected(Root)) > 0 || !strings.Contains(q.Remark, "not used") {
+	if q := s.State.Questions.Get("q-1"); len(s.State.Expected(Root)) > 0 || !strings.Contains(q.Remark, "not used") {
 		t.Errorf("it lasts longer than its agent: %+v, %q", q.Grant, q.Remark)
 	}
 }
@@ -172,7 +172,7 @@ func TestSuccessWaitsForTheAnswerAboutARefusedCall(t *testing.T) {
 			if d := s.Delivers(n); !strings.Contains(d.Text, "it will be let through once") {
 				t.Errorf("the agent reads:\n%s", d.Text)
 			}
-			if s.State.Agents[Root].Report != nil {
+			if s.State.Agents.Get(Root).Report != nil {
 				t.Error("what it reported before counts still")
 			}
 		})
@@ -234,7 +234,7 @@ func TestACallThatStaysRefusedIsSaidOfItsQuestion(t *testing.T) {
 		t.Errorf("it is said: %q, %v", why, asks)
 	}
 	s.Do(CallRefused{Agent: Root, Launch: 1, ToolUse: "toolu-r1", Why: "a rule denies it"})
-	if q := s.State.Questions["q-1"]; !strings.Contains(q.Remark, "stays refused") || !strings.Contains(q.Remark, "a rule denies it") {
+	if q := s.State.Questions.Get("q-1"); !strings.Contains(q.Remark, "stays refused") || !strings.Contains(q.Remark, "a rule denies it") {
 		t.Errorf("the question says %q", q.Remark)
 	}
 }

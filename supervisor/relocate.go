@@ -60,7 +60,7 @@ func Renamed(from, to string) func(path string) string {
 // tellMoved tells each agent that has a conversation and may go on with it.
 func (d *transition) tellMoved(say func(a *Agent) string) {
 	for _, a := range d.AllAgents() {
-		begun := slices.ContainsFunc(d.Launches[a.ID], func(l *Launch) bool { return l.Begun })
+		begun := slices.ContainsFunc(d.Launches.Get(a.ID), func(l *Launch) bool { return l.Begun })
 		if begun && (!a.Status.Ended() || Revivable(a) || d.failed(a)) {
 			a := d.agent(a.ID)
 			key := fmt.Sprintf("moved %d.%d", d.Run.Epoch, len(a.Outbox))

@@ -181,7 +181,7 @@ var parts = concern{
 	},
 	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Checked); ok {
-			if p := task.PartAt(after.Agents[e.Agent], e.Part); p != nil {
+			if p := task.PartAt(after.Agents.Get(e.Agent), e.Part); p != nil {
 				tell(notice.Progress, e.Agent, partNotice(p))
 			}
 		}

@@ -43,7 +43,7 @@ func stated(name, parent string, after ...string) task.Child {
 		Work: task.Work{Task: "Do " + name, Said: checkpoints.Delegated{Name: name, After: after}}}
 }
 
-func (w *workflow) agent(name string) *Agent { return w.State.Agents[w.names[name]] }
+func (w *workflow) agent(name string) *Agent { return w.State.Agents.Get(w.names[name]) }
 
 // works plays a launch of an agent to its end, with a report of this status or, where that is "", without one.
 func (w *workflow) works(name, status string) {
@@ -140,7 +140,7 @@ func TestStatedWorkBeginsInItsOrderAndTheRunIsWhatItCameTo(t *testing.T) {
 	w.works("api", "partial_success")
 	w.works("docs", "success")
 	w.are("root partial", "docs succeeded")
-	if got := w.State.Agents[Root].Reason; got != "api ("+w.names["api"]+
+	if got := w.State.Agents.Get(Root).Reason; got != "api ("+w.names["api"]+
 		"): reported partial success: api came to partial_success" {
 		t.Error(got)
 	}
@@ -174,7 +174,7 @@ func TestWhatComesAfterAFailureCannotBeginAndIsTriedAgainWithIt(t *testing.T) {
 	w.works("a", "success")
 	w.works("b", "success")
 	w.are("root succeeded")
-	if w.State.Agents[w.names["c"]].Launches != 1 {
+	if w.State.Agents.Get(w.names["c"]).Launches != 1 {
 		t.Error("what had succeeded was launched again")
 	}
 }

@@ -15,11 +15,11 @@ func (d *transition) reconcile() {
 	d.concernScopes()
 	for id := d.unsettled(); id != ""; id = d.unsettled() {
 		d.settled[id] = true
-		if d.Agents[id].Status.Ended() {
+		if d.Agents.Get(id).Status.Ended() {
 			continue
 		}
 		d.reconcileAgent(id)
-		if a := d.Agents[id]; a.Status.Ended() {
+		if a := d.Agents.Get(id); a.Status.Ended() {
 			d.concern(a)
 		}
 	}
@@ -35,7 +35,7 @@ func (d *transition) reconcile() {
 func (d *transition) unsettled() string {
 	next := ""
 	for id := range d.touched {
-		if !d.settled[id] && (next == "" || d.Agents[id].Seq > d.Agents[next].Seq) {
+		if !d.settled[id] && (next == "" || d.Agents.Get(id).Seq > d.Agents.Get(next).Seq) {
 			next = id
 		}
 	}
@@ -44,7 +44,7 @@ func (d *transition) unsettled() string {
 
 // reconcileRun sets the run's status to its root's, and whether its supervisor may leave.
 func (d *transition) reconcileRun() {
-	root := d.Agents[d.Run.Root]
+	root := d.Agents.Get(d.Run.Root)
 	r := d.run()
 	status, reason := root.Status, root.Reason
 	ended := false
@@ -65,7 +65,7 @@ func (d *transition) reconcileRun() {
 	if r.Left != "" {
 		return
 	}
-	if len(d.index.active) > 0 {
+	if d.index.active.Len() > 0 {
 		if r.Leaving != LeavingInterrupted {
 			r.Leaving = ""
 		}

@@ -78,7 +78,7 @@ func (s State) sameQuestion(a, b *Question) bool {
 
 // withoutItem returns a text of a question without what its agent works on.
 func (s State) withoutItem(q *Question, text string) string {
-	if item := itemOf(s.Agents[q.Agent]); item != "" {
+	if item := itemOf(s.Agents.Get(q.Agent)); item != "" {
 		text = strings.ReplaceAll(text, item, "\x00")
 	}
 	return text

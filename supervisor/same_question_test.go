@@ -52,7 +52,7 @@ func (s *Story) wonders(i int, id, text string, options ...string) {
 // isAnswered wants a question to be answered so; "" to be open.
 func (s *Story) isAnswered(id, answer string) {
 	s.T.Helper()
-	if q := s.State.Questions[id]; q.Answer != answer || (q.State == checkpoints.QuestionOpen) != (answer == "") {
+	if q := s.State.Questions.Get(id); q.Answer != answer || (q.State == checkpoints.QuestionOpen) != (answer == "") {
 		s.T.Errorf("%s is %s: %q, want %q", id, q.State, q.Answer, answer)
 	}
 }
@@ -68,7 +68,7 @@ func TestOneAnswerIsThatOfAllQuestionsThatAreAlikeNowAndLater(t *testing.T) {
 	s.isAnswered("q-2", "")
 	s.wonders(3, "q-3", "Overwrite d.go?", "keep d.go", "overwrite")
 	s.isAnswered("q-3", "keep d.go")
-	if by := s.State.Questions["q-3"].AnsweredBy; by != "a test, who answered all like q-0" {
+	if by := s.State.Questions.Get("q-3").AnsweredBy; by != "a test, who answered all like q-0" {
 		t.Errorf("it was answered by %q", by)
 	}
 }
@@ -121,7 +121,7 @@ func TestTheNameOfANestedRunMakesNoQuestionsAlike(t *testing.T) {
 	s := many(t, "the log", "the database")
 	s.wonders(0, "q-0", "Delete the log?", "yes", "no")
 	s.wonders(1, "q-1", "Delete the database?", "yes", "no")
-	alike := func(s State) bool { return s.sameQuestion(s.Questions["q-0"], s.Questions["q-1"]) }
+	alike := func(s State) bool { return s.sameQuestion(s.Questions.Get("q-0"), s.Questions.Get("q-1")) }
 	if !alike(s.State) {
 		t.Error("names that a task file gives make no difference, and these do")
 	}

@@ -29,7 +29,7 @@ const maxMerges = 5
 // with: another agent, or a subagent.
 func (s State) mergeDue() bool {
 	return s.Run.Leaving == LeavingEnded && (s.Run.Merged == nil || !s.Run.Merged.Done) &&
-		(len(s.Agents) > 1 || s.Agents[s.Run.Root].Subagents)
+		(s.Agents.Len() > 1 || s.Agents.Get(s.Run.Root).Subagents)
 }
 
 // planMerge plans that.

@@ -52,7 +52,7 @@ func TestTheStateOfAPauseReachesThePerson(t *testing.T) {
 	found := signals.Scan("PAUSED_FOR_INPUT\n\nState:\n- Analyzing: email validation\n  - strict (auth)\n\n"+
 		"Question: Which one?\nContext: It is checked twice.\nOptions:\n- strict\n- lenient\n", Root)
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: found[0], Naming: Naming{IDs: []string{"q-1"}}}})
-	q := s.State.Questions["q-1"]
+	q := s.State.Questions.Get("q-1")
 	if want := "It is checked twice.\nState:\n- Analyzing: email validation\n  - strict (auth)"; q.Context != want {
 		t.Errorf("the person reads:\n%s\nwant:\n%s", q.Context, want)
 	}
@@ -63,12 +63,12 @@ func TestTheStateOfAPauseReachesThePerson(t *testing.T) {
 
 // An agent that continues a conversation finds in it the id of the agent that had it before, and may sign with it.
 func TestTheIDOfAContinuedAgentCountsAsOnesOwn(t *testing.T) {
-	s := State{Config: conf.Config{AcceptIDs: []string{"bg-task-1"}}, Agents: map[string]*Agent{}}
+	s := State{Config: conf.Config{AcceptIDs: []string{"bg-task-1"}}}
 	for _, a := range []Agent{{ID: "a-1"}, {ID: "a-2"}, {ID: "a-3"}, {ID: "a-4"}} {
 		a.Run = RunID
-		s.Agents[a.ID] = &a
+		s.Agents.Put(a.ID, &a)
 	}
-	s.Agents["a-1"].ContinuedBy, s.Agents["a-2"].ContinuedBy = "a-2", "a-3"
+	s.Agents.Get("a-1").ContinuedBy, s.Agents.Get("a-2").ContinuedBy = "a-2", "a-3"
 	if got, want := s.FormerIDs("a-3"), []string{"bg-task-1", "a-2", "a-1"}; !slices.Equal(got, want) {
 		t.Errorf("they are %q, want %q", got, want)
 	}

@@ -24,7 +24,7 @@ var _ = kind[Stalled]("fell_silent")
 
 // apply takes note of a silence, and does about it what the person wants done.
 func (e Stalled) apply(d *transition) error {
-	a := d.Agents[e.Agent]
+	a := d.Agents.Get(e.Agent)
 	if l, err := d.current(e.Agent, e.Launch); err != nil || l.End != "" || !d.watched(a, l) {
 		return unwelcome("%s is not watched any more", e.Agent)
 	}

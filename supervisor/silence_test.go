@@ -23,12 +23,12 @@ func TestASilentAgentIsSaidToBeSilentSinceWhenAndDoingWhatUntilItSpeaks(t *testi
 	s.is(checkpoints.Running)
 	s.plansNot("watch")
 	s.plansNot("end")
-	if why := s.State.Agents[Root].Reason; !strings.Contains(why, "silent since "+since.UTC().Format(time.RFC3339)) ||
+	if why := s.State.Agents.Get(Root).Reason; !strings.Contains(why, "silent since "+since.UTC().Format(time.RFC3339)) ||
 		!strings.Contains(why, "Bash: npm test") {
 		t.Errorf("it is silent since %v and ps says: %s", since, why)
 	}
 	s.Do(Recovered{Agent: Root, Launch: 1})
-	if why := s.State.Agents[Root].Reason; strings.Contains(why, "silent") {
+	if why := s.State.Agents.Get(Root).Reason; strings.Contains(why, "silent") {
 		t.Errorf("it speaks again, and ps says: %s", why)
 	}
 	s.plans("watch " + Root)

@@ -32,7 +32,7 @@ const SnapshotNow = "now"
 // atRest reports whether nothing of an agent would be lost if its process ended in this moment.
 func (s State) atRest(agent string) bool {
 	l := s.Live(agent)
-	return l == nil || s.Agents[agent].Status == checkpoints.Waiting || !l.Phase.InTurn()
+	return l == nil || s.Agents.Get(agent).Status == checkpoints.Waiting || !l.Phase.InTurn()
 }
 
 // InTurns returns the agents whose present turn a snapshot would lose, in their order.
@@ -81,14 +81,14 @@ func (d *transition) openSnapshots(to *conf.SnapshotTo) {
 
 // noticeQuiet notes that a snapshot is due: since before an agent has come to rest, was parked, or asks at rest, a
 // script of one polls, or the run has ended.
-func (d *transition) noticeQuiet(before State) {
-	r := d.Run
+func (d *transition) noticeQuiet() {
+	before, r := d.before, d.Run
 	if before.Run == nil || d.Config.Snapshots == nil && (r.Snapshots == nil || len(r.Snapshots.Wanted) == 0) {
 		return
 	}
 	due := before.Run.EndedAt == nil && r.EndedAt != nil
 	for id := range d.touched {
-		if before.Agents[id] == nil {
+		if before.Agents.Get(id) == nil {
 			continue
 		}
 		l, was := d.Launch(id), before.Launch(id)
@@ -99,13 +99,13 @@ func (d *transition) noticeQuiet(before State) {
 		switch {
 		case !d.atRest(id):
 			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool {
-				return WaitsForFile(q) && before.Questions[q.ID] == nil
+				return WaitsForFile(q) && before.Questions.Get(q.ID) == nil
 			})) > 0
 		case !before.atRest(id):
 			due = true
 			d.restsFor(id)
 		default:
-			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool { return before.Questions[q.ID] == nil })) > 0
+			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool { return before.Questions.Get(q.ID) == nil })) > 0
 		}
 	}
 	if due && d.Config.Snapshots != nil {

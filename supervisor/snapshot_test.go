@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
@@ -121,10 +123,10 @@ func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.asksBudget(Root, "q-1")
-	q, at := *s.State.Questions["q-1"], s.At.Add(time.Hour)
+	q, at := *s.State.Questions.Get("q-1"), s.At.Add(time.Hour)
 	q.AnsweredAt, q.Answer = &at, "2"
 	before := s.State
-	before.Questions = map[string]*Question{"q-1": &q}
+	before.Questions = table.Of(map[string]*Question{"q-1": &q})
 	for leased, want := range map[bool]string{false: "give it again where the run continues",
 		true: "is handed in by this machine's worker"} {
 		e := LeaseRead{Over: &checkpoints.TakenOver{Epoch: 2, By: "another", At: at, In: "/snapshots/r", Leased: leased}}

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,28 +9,27 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/table"
 )
 
-// State is all that a supervisor knows of its run: its records, and nothing else. It is a value: Step never changes
-// a record in place, so an old State stays what it was.
+// State is all that a supervisor knows of its run: its records, and what follows from them alone. It is a value: Step
+// never changes a record in place, so an old State stays what it was.
 type State struct {
 	Run        *Run
 	Config     conf.Config
-	Agents     map[string]*Agent
-	Launches   map[string][]*Launch // by agent; number N stands at N-1
-	Questions  map[string]*Question
-	Deliveries map[string]*Delivery // by uuid
-	Taken      int64                // inbox notes up to this one are taken
+	Agents     table.Table[*Agent]
+	Launches   table.Table[[]*Launch] // by agent; number N stands at N-1
+	Questions  table.Table[*Question]
+	Deliveries table.Table[*Delivery] // by uuid
+	Taken      int64                  // inbox notes up to this one are taken
 
-	index *index         // nil: made when it is wanted
-	plans []*effect.Part // of each agent by itself (plan.go), in the order of the index; nil: made when they are wanted
-
-	recent []*touch // what the last steps have touched, the newest last (changes.go)
+	index *index                    // nil: made when it is wanted
+	plans table.Table[*effect.Part] // of each agent by itself (plan.go); empty: made when they are wanted
 }
 
 // Launch returns the agent's last launch, nil before the first.
 func (s State) Launch(agent string) *Launch {
-	ls := s.Launches[agent]
+	ls := s.Launches.Get(agent)
 	if len(ls) == 0 {
 		return nil
 	}
@@ -49,7 +47,7 @@ func (s State) Live(agent string) *Launch {
 // Lived reports whether a process of an agent that is gone may have lived at a time. When it began may not have been
 // saved.
 func (s State) Lived(agent string, at time.Time) bool {
-	return !at.Before(s.Run.StartedAt) && slices.ContainsFunc(s.Launches[agent], func(l *Launch) bool {
+	return !at.Before(s.Run.StartedAt) && slices.ContainsFunc(s.Launches.Get(agent), func(l *Launch) bool {
 		return l.EndedAt != nil && !at.After(*l.EndedAt)
 	})
 }
@@ -58,7 +56,7 @@ func (s State) Lived(agent string, at time.Time) bool {
 // process is gone. What such an answer has led to, as a command that it wants, is waited for in the same call.
 func (s State) HeldCall(q *Question) *checkpoints.ToolCall {
 	if q.Asker != "" {
-		q = s.Questions[q.Asker]
+		q = s.Questions.Get(q.Asker)
 	}
 	if l := s.Live(q.Agent); q.Tool != nil && l != nil && l.N == q.Tool.Launch && l.End == "" {
 		return q.Tool
@@ -77,7 +75,7 @@ func (s State) held(q *Question) *Launch {
 // FindQuestions returns the questions of the run that f accepts, oldest first.
 func (s State) FindQuestions(f func(*Question) bool) []*Question {
 	var qs []*Question
-	for _, q := range s.Questions {
+	for q := range s.Questions.Values() {
 		if f(q) {
 			qs = append(qs, q)
 		}
@@ -89,8 +87,8 @@ func (s State) FindQuestions(f func(*Question) bool) []*Question {
 // FindQuestionsOf returns those of an agent's questions that f accepts, oldest first.
 func (s State) FindQuestionsOf(agent string, f func(*Question) bool) []*Question {
 	var qs []*Question
-	for _, id := range s.indexed().questions[agent] {
-		if q := s.Questions[id]; f(q) {
+	for _, id := range s.indexed().questions.Under(agent + within) {
+		if q := s.Questions.Get(id); f(q) {
 			qs = append(qs, q)
 		}
 	}
@@ -118,7 +116,7 @@ func (s State) Open(agent string) []*Question {
 
 // Group returns the questions of a group, which is named by the id of its first.
 func (s State) Group(group string) []*Question {
-	first := s.Questions[group]
+	first := s.Questions.Get(group)
 	if first == nil {
 		return nil
 	}
@@ -136,12 +134,11 @@ func (s State) Groups(groups []string) (qs []*Question) {
 // FindDeliveries returns the agent's deliveries that f accepts, in the order they were made.
 func (s State) FindDeliveries(agent string, f func(*Delivery) bool) []*Delivery {
 	var ds []*Delivery
-	for _, id := range s.indexed().deliveries[agent] {
-		if d := s.Deliveries[id]; f(d) {
+	for _, id := range s.indexed().deliveries.Under(agent + within) {
+		if d := s.Deliveries.Get(id); f(d) {
 			ds = append(ds, d)
 		}
 	}
-	slices.SortFunc(ds, func(a, b *Delivery) int { return a.Seq - b.Seq })
 	return ds
 }
 
@@ -151,36 +148,34 @@ func (s State) unsentTo(agent string, launch int) []*Delivery {
 }
 
 // AllAgents returns the agents in the order in which they came: the root first, each after its parent.
-func (s State) AllAgents() []*Agent {
-	order := s.indexed().order
-	as := make([]*Agent, len(order))
-	for i, id := range order {
-		as[i] = s.Agents[id]
+func (s State) AllAgents() []*Agent { return s.agentsOf(s.indexed().order, "") }
+
+// agentsOf returns the agents that a part of the index names, in its order.
+func (s State) agentsOf(ids table.Table[string], under string) []*Agent {
+	var as []*Agent
+	for _, id := range ids.Under(under) {
+		as = append(as, s.Agents.Get(id))
 	}
 	return as
 }
 
-// A transition is the state that one Step is making: records are copied when they are first touched, and so are the
-// maps and lists that they stand in.
+// A transition is the state that one Step is making: records are copied when they are first touched.
 type transition struct {
 	State
-	at      time.Time    // when what it makes has happened
-	fresh   map[any]bool // the records that this step already owns
-	owns    struct{ agents, launches, questions, deliveries bool }
-	adding  *adding
+	before  State           // what it makes it of
+	at      time.Time       // when what it makes has happened
 	touched map[string]bool // agents of which something has changed, and whose state is to be settled
 	settled map[string]bool // those of them that are
-	asked   map[string]bool // questions that may have changed
-	said    map[string]bool // deliveries that may have changed
 
 	accounts map[string]*usage // see books
 }
 
 // NewTransition begins the next state, which is that of the time at.
 func NewTransition(s State, at time.Time) *transition {
-	s.index = s.indexed()
-	return &transition{State: s, at: at, fresh: map[any]bool{}, touched: map[string]bool{}, settled: map[string]bool{},
-		asked: map[string]bool{}, said: map[string]bool{}}
+	x := *s.indexed()
+	d := &transition{State: s, before: s, at: at, touched: map[string]bool{}, settled: map[string]bool{}}
+	d.index = &x
+	return d
 }
 
 // touch has an agent settled, again if it was before: something that it goes by has changed.
@@ -191,97 +186,81 @@ func (d *transition) touch(id string) {
 
 // touchAll is touch for what concerns every agent.
 func (d *transition) touchAll() {
-	for id := range d.Agents {
+	for id := range d.Agents.All() {
 		d.touch(id)
 	}
 }
 
-// own returns a copy of the record that the step may change, the same one each time.
-func own[T any](d *transition, record *T, put func(*T)) *T {
-	if d.fresh[record] {
+// own returns a copy of a record that the step may change, the same one each time: it is the step's own where it is not
+// the one before.
+func own[T any](record, before *T, put func(*T)) *T {
+	if record != before {
 		return record
 	}
 	c := *record
-	d.fresh[&c] = true
 	put(&c)
 	return &c
 }
 
-// copied copies a map before its first change in a step.
-func copied[V any](owned *bool, m *map[string]V) map[string]V {
-	if !*owned {
-		*owned, *m = true, maps.Clone(*m)
-	}
-	return *m
-}
-
-// add returns the index to add to.
-func (d *transition) add() *adding {
-	if d.adding == nil {
-		d.adding = d.indexed().adding()
-		d.index = &d.adding.index
-	}
-	return d.adding
-}
-
-func (d *transition) run() *Run { return own(d, d.Run, func(r *Run) { d.Run = r }) }
+func (d *transition) run() *Run { return own(d.Run, d.before.Run, func(r *Run) { d.Run = r }) }
 
 func (d *transition) agent(id string) *Agent {
 	d.touched[id] = true
-	return own(d, d.Agents[id], func(a *Agent) { copied(&d.owns.agents, &d.Agents)[id] = a })
+	return own(d.Agents.Get(id), d.before.Agents.Get(id), func(a *Agent) { d.Agents.Put(id, a) })
 }
 
 func (d *transition) question(id string) *Question {
-	d.touched[d.Questions[id].Agent], d.asked[id] = true, true
-	return own(d, d.Questions[id], func(q *Question) { copied(&d.owns.questions, &d.Questions)[id] = q })
+	q := d.Questions.Get(id)
+	d.touched[q.Agent] = true
+	return own(q, d.before.Questions.Get(id), func(q *Question) { d.Questions.Put(id, q) })
 }
 
 func (d *transition) delivery(uuid string) *Delivery {
-	d.touched[d.Deliveries[uuid].Agent], d.said[uuid] = true, true
-	return own(d, d.Deliveries[uuid], func(v *Delivery) { copied(&d.owns.deliveries, &d.Deliveries)[uuid] = v })
+	v := d.Deliveries.Get(uuid)
+	d.touched[v.Agent] = true
+	return own(v, d.before.Deliveries.Get(uuid), func(v *Delivery) { d.Deliveries.Put(uuid, v) })
 }
 
 // last returns the agent's last launch to change.
 func (d *transition) last(agent string) *Launch {
 	d.touched[agent] = true
-	return own(d, d.Launch(agent), func(l *Launch) {
-		ls := slices.Clone(d.Launches[agent])
+	return own(d.Launch(agent), d.before.Launch(agent), func(l *Launch) {
+		ls := slices.Clone(d.Launches.Get(agent))
 		ls[len(ls)-1] = l
-		copied(&d.owns.launches, &d.Launches)[agent] = ls
+		d.Launches.Put(agent, ls)
 	})
 }
 
 func (d *transition) addAgent(a *Agent) {
-	d.fresh[a], d.touched[a.ID] = true, true
-	if order := d.index.order; len(order) > 0 { // an import may have taken out agents between others
-		a.Seq = d.Agents[order[len(order)-1]].Seq + 1
+	d.touched[a.ID] = true
+	if _, last := d.index.order.Last(); last != "" { // an import may have taken out agents between others
+		a.Seq = d.Agents.Get(last).Seq + 1
 	}
-	copied(&d.owns.agents, &d.Agents)[a.ID] = a
-	d.add().agent(a)
+	d.Agents.Put(a.ID, a)
+	d.index.addAgent(a)
 }
 
 func (d *transition) addLaunch(l *Launch) {
-	d.fresh[l], d.touched[l.Agent] = true, true
-	copied(&d.owns.launches, &d.Launches)[l.Agent] = append(slices.Clip(d.Launches[l.Agent]), l)
+	d.touched[l.Agent] = true
+	d.Launches.Put(l.Agent, append(slices.Clip(d.Launches.Get(l.Agent)), l))
 }
 
 func (d *transition) addQuestion(q *Question) {
-	d.fresh[q], d.touched[q.Agent], d.asked[q.ID] = true, true, true
-	copied(&d.owns.questions, &d.Questions)[q.ID] = q
-	x := d.add()
-	x.put("questions", x.questions, q.Agent, q.ID)
+	d.touched[q.Agent] = true
+	d.Questions.Put(q.ID, q)
+	d.index.questions.Put(q.Agent+within+q.ID, q.ID)
 }
 
 // addDelivery adds what is to be said. One that is made again takes the place of the one that was dropped.
 func (d *transition) addDelivery(v *Delivery) {
-	d.fresh[v], d.touched[v.Agent], d.said[v.UUID] = true, true, true
-	x := d.add()
-	x.seq++
-	v.Seq = x.seq
-	if d.Deliveries[v.UUID] == nil {
-		x.put("deliveries", x.deliveries, v.Agent, v.UUID)
+	d.touched[v.Agent] = true
+	if before := d.Deliveries.Get(v.UUID); before != nil {
+		d.index.deliveries.Delete(delivered(before))
 	}
-	copied(&d.owns.deliveries, &d.Deliveries)[v.UUID] = v
+	d.index.seq++
+	v.Seq = d.index.seq
+	d.index.deliveries.Put(delivered(v), v.UUID)
+	d.Deliveries.Put(v.UUID, v)
 }
 
 // A usage is what is known of one scope.
@@ -305,19 +284,3 @@ func undelivered(d *Delivery) bool {
 
 // IsOpen reports whether a question waits for its answer.
 func IsOpen(q *Question) bool { return q.State == checkpoints.QuestionOpen }
-
-// indexAnew makes the index of a state from which something was taken.
-func (d *transition) indexAnew() {
-	d.index, d.adding, d.accounts = nil, nil, nil
-	d.index = d.State.indexed()
-	for _, lists := range []map[string][]string{d.index.questions, d.index.deliveries} { // the same each time
-		for _, list := range lists {
-			slices.Sort(list)
-		}
-	}
-}
-
-// A touch is the records that a step may have changed or added. Launches go with their agents.
-type touch struct {
-	agents, questions, deliveries map[string]bool
-}

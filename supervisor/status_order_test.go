@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 )
@@ -38,37 +40,35 @@ func situated(launched bool) *situation {
 	began := itIs.Add(-time.Hour)
 	s := &situation{
 		State: State{
-			Run:       &Run{ID: RunID, Cwd: "/work", Root: Root, StartedAt: began, Epoch: 1},
-			Config:    conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Policy: conf.Ask, MaxParallel: 4},
-			Launches:  map[string][]*Launch{},
-			Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+			Run:    &Run{ID: RunID, Cwd: "/work", Root: Root, StartedAt: began, Epoch: 1},
+			Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Policy: conf.Ask, MaxParallel: 4},
 		},
 		agent: &Agent{ID: childOne, Run: RunID, Parent: Root, Depth: 1, Seq: 1, Task: "Count.", Status: checkpoints.Queued,
 			Reason: "as before", Delegated: &checkpoints.Delegated{}},
 	}
-	s.Agents = map[string]*Agent{Root: {ID: Root, Run: RunID, Status: checkpoints.Running}, childOne: s.agent}
+	s.Agents = table.Of(map[string]*Agent{Root: {ID: Root, Run: RunID, Status: checkpoints.Running}, childOne: s.agent})
 	if launched {
 		s.agent.Launches = 1
 		s.launch = &Launch{Agent: childOne, N: 1, Begun: true, StartedAt: &began, Turns: 1}
-		s.Launches[childOne] = []*Launch{s.launch}
+		s.Launches.Put(childOne, []*Launch{s.launch})
 	}
 	return s
 }
 
 func (s *situation) other(id, parent string, status Status) {
-	s.Agents[id] = &Agent{ID: id, Run: RunID, Parent: parent, Depth: 2, Seq: len(s.Agents), Status: status,
-		Delegated: &checkpoints.Delegated{}}
+	s.Agents.Put(id, &Agent{ID: id, Run: RunID, Parent: parent, Depth: 2, Seq: s.Agents.Len(), Status: status,
+		Delegated: &checkpoints.Delegated{}})
 }
 
 func (s *situation) asks(id string, tool *checkpoints.ToolCall) *Question {
 	q := &Question{ID: id, Run: RunID, Agent: childOne, Group: id, State: checkpoints.QuestionOpen, AskedAt: itIs,
 		Kind: "clarification", Wording: checkpoints.Wording{Text: "Which?"}, Origin: checkpoints.Origin{Tool: tool}}
-	s.Questions[id] = q
+	s.Questions.Put(id, q)
 	return q
 }
 
 func (s *situation) said(uuid string, state checkpoints.DeliveryState) {
-	s.Deliveries[uuid] = &Delivery{UUID: uuid, Agent: childOne, Key: uuid, State: state, Launch: 1, Text: "Go on."}
+	s.Deliveries.Put(uuid, &Delivery{UUID: uuid, Agent: childOne, Key: uuid, State: state, Launch: 1, Text: "Go on."})
 }
 
 func (s *situation) exceeds() {
@@ -251,7 +251,7 @@ func eachBeforeAllBelow(t *testing.T, rows []circumstance, begin func() *situati
 			if other, is := but[[2]string{first.name, second.name}]; is {
 				want = other
 			}
-			if a := d.Agents[childOne]; string(a.Status) != want[0] || a.Reason != want[1] {
+			if a := d.Agents.Get(childOne); string(a.Status) != want[0] || a.Reason != want[1] {
 				t.Errorf("%s, and %s: it is %s (%s), want %s (%s)", first.name, second.name, a.Status, a.Reason, want[0],
 					want[1])
 			}

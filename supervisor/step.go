@@ -2,8 +2,10 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
 	"time"
+
+	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/table"
 )
 
 // Step returns the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
@@ -18,14 +20,13 @@ func Step(s State, h Happened) (State, error) {
 		return s, err
 	}
 	if unsupervised(h.Event) {
-		d.plans = nil
+		d.plans = table.Table[*effect.Part]{}
 	} else {
 		d.reconcile()
-		d.noticeQuiet(s)
+		d.noticeQuiet()
 	}
 	d.reindex()
-	d.replan(s)
-	d.remember(h.Event)
+	d.replan()
 	return d.State, nil
 }
 
@@ -37,16 +38,3 @@ func Settled(s State, at time.Time) State {
 	d.reconcile()
 	return d.State
 }
-
-// remember takes note of what a step has touched. An event that makes records in another way leaves nothing to go by.
-func (d *transition) remember(e Event) {
-	if unsupervised(e) {
-		d.recent = nil
-		return
-	}
-	recent := d.recent[max(0, len(d.recent)-mostRecent+1):]
-	d.recent = append(slices.Clip(recent), &touch{d.touched, d.asked, d.said})
-}
-
-// mostRecent is how many steps a state remembers: more than the engine saves in one transaction, as a rule.
-const mostRecent = 32

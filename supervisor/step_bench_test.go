@@ -43,7 +43,7 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 				s = do(s, Sent{UUID: uuid, Launch: 1})
 				do(s, Received{UUID: uuid, State: checkpoints.DeliveryDelivered})
 			}
-			if q := next.Questions["q-now"]; q.State != checkpoints.QuestionDelivered {
+			if q := next.Questions.Get("q-now"); q.State != checkpoints.QuestionDelivered {
 				b.Fatalf("the question is %s", q.State)
 			}
 		})
@@ -76,10 +76,10 @@ func askedBefore(n int) State {
 			Response: checkpoints.Response{Answer: "this", AnsweredAt: &at},
 			Handling: checkpoints.Handling{Delivering: true, Noticed: 1},
 		}
-		s.Questions[q.ID] = q
+		s.Questions.Put(q.ID, q)
 		v := &Delivery{UUID: fmt.Sprint("u", i), Agent: Root, Seq: i + 2, State: checkpoints.DeliveryDelivered,
 			Launch: 1, Tool: &call, Groups: []string{q.ID}}
-		s.Deliveries[v.UUID] = v
+		s.Deliveries.Put(v.UUID, v)
 	}
 	return s
 }

@@ -27,7 +27,7 @@ func TestAToolsQuestionIsAnsweredInItsTurn(t *testing.T) {
 		t.Fatalf("the reply is %s", d.Reply)
 	}
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Fatalf("the question is %s", q.State)
 	}
 }
@@ -106,7 +106,7 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	s.Answers("q-1", Allow)
 	s.Launches(2)
 	s.Do(ask(2, "r2", "q-2", "/a"))
-	if s.State.Questions["q-2"] != nil {
+	if s.State.Questions.Get("q-2") != nil {
 		t.Fatal("what was allowed is asked again")
 	}
 	d := s.Delivers(2)
@@ -115,7 +115,7 @@ func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {
 	}
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	s.Do(ask(2, "r3", "q-3", "/a"))
-	if s.State.Questions["q-3"] == nil {
+	if s.State.Questions.Get("q-3") == nil {
 		t.Fatal("a permission was used twice")
 	}
 }
@@ -147,7 +147,7 @@ func TestWhatWasReadTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.
 				s.turnEnds()
 			}
 			s.dies(crash())
-			uncertain := s.State.Deliveries[d.UUID].State == checkpoints.DeliverySent
+			uncertain := s.State.Deliveries.Get(d.UUID).State == checkpoints.DeliverySent
 			if uncertain != since.asked {
 				t.Fatalf("whether it has read the answer %v is asked: %v", name, uncertain)
 			}

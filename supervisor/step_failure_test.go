@@ -20,7 +20,7 @@ func TestAPassingFailureIsTriedAgainWithGrowingRests(t *testing.T) {
 		s.Do(TurnEnded{Agent: Root, Launch: n, Failure: overloaded})
 		s.Ends()
 		s.Rests(true)
-		due := s.State.Agents[Root].NotBefore
+		due := s.State.Agents.Get(Root).NotBefore
 		if due == nil {
 			t.Fatal("no rest before the next try")
 		}
@@ -37,7 +37,7 @@ func TestAPassingFailureIsTriedAgainWithGrowingRests(t *testing.T) {
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.Failed)
-	if r := s.State.Agents[Root].Reason; r != "API Error: 529 Overloaded (after 2 retries)" {
+	if r := s.State.Agents.Get(Root).Reason; r != "API Error: 529 Overloaded (after 2 retries)" {
 		t.Fatalf("the reason is %q", r)
 	}
 }
@@ -54,7 +54,7 @@ func TestAFailureThatDoesNotPassEndsTheRunWithItsReason(t *testing.T) {
 			s.Rests(true)
 			s.is(checkpoints.Failed)
 			s.exits(c.code)
-			if r := s.State.Agents[Root].Reason; r != "because" {
+			if r := s.State.Agents.Get(Root).Reason; r != "because" {
 				t.Fatalf("the reason is %q", r)
 			}
 		})
@@ -111,7 +111,7 @@ func TestAPromptThatTheConversationAlreadyHadIsFollowedByGoOn(t *testing.T) {
 	var d *Delivery
 	for _, e := range Plan(s.State) {
 		if e.Do == effect.Deliver {
-			d = s.State.Deliveries[e.Delivery]
+			d = s.State.Deliveries.Get(e.Delivery)
 		}
 	}
 	s.Do(Sent{UUID: d.UUID, Launch: 2})
@@ -140,14 +140,14 @@ func TestASessionThatIsGoneGetsAFreshOneWithTheCheckpointAndTheAnswer(t *testing
 	s.Ends()
 	s.Rests(true)
 	s.Answers("q-1", "SQLite")
-	old := s.State.Agents[Root].SessionID
+	old := s.State.Agents.Get(Root).SessionID
 	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
 	s.Delivers(2)
 	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "exit 1",
 		Failure: procs.Failure{Kind: procs.SessionGone, Reason: "gone"}})
 	s.Rests(false)
-	if l := s.State.Launch(Root); l.N != 3 || l.Resume || s.State.Agents[Root].SessionID == old {
-		t.Fatalf("launch %+v in session %s", l, s.State.Agents[Root].SessionID)
+	if l := s.State.Launch(Root); l.N != 3 || l.Resume || s.State.Agents.Get(Root).SessionID == old {
+		t.Fatalf("launch %+v in session %s", l, s.State.Agents.Get(Root).SessionID)
 	}
 	text := s.delivered(3)
 	for _, want := range []string{"EXECUTION CONTEXT", "## YOUR TASK", "## STATE RESTORATION",
@@ -195,7 +195,7 @@ func TestAFlagThatTheReleaseRefusesIsLeftOut(t *testing.T) {
 		Reason: "unknown option"})
 	s.Rests(false)
 	s.plans("launch " + Root + " 2")
-	if w := s.State.Agents[Root].Without; len(w) != 1 {
+	if w := s.State.Agents.Get(Root).Without; len(w) != 1 {
 		t.Fatalf("without %q", w)
 	}
 }

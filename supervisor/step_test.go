@@ -57,13 +57,13 @@ func TestAnAnswerWithinTheHoldGoesIntoTheSameProcess(t *testing.T) {
 	}
 	s.reports("success", "")
 	s.turnEnds()
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Fatalf("the question is %s", q.State)
 	}
 	s.Do(Checked{Agent: Root})
 	s.Ends()
 	s.is(checkpoints.Succeeded)
-	if n := s.State.Agents[Root].Launches; n != 1 {
+	if n := s.State.Agents.Get(Root).Launches; n != 1 {
 		t.Fatalf("%d launches", n)
 	}
 }
@@ -139,7 +139,7 @@ func TestUnderTheFailPolicyAQuestionFailsTheAgent(t *testing.T) {
 	s.Rests(true)
 	s.is(checkpoints.Failed)
 	s.exits(exit.Failed)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
 }
@@ -160,7 +160,7 @@ func TestAnAnswerGivenInAdvanceIsTaken(t *testing.T) {
 	h := s.clarification("q-1", "Which database?")
 	h.Presets = []conf.Preset{{Key: "database", Value: "SQLite"}}
 	s.Do(h)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionAnswered || q.AnsweredBy != "--answer database" {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionAnswered || q.AnsweredBy != "--answer database" {
 		t.Fatalf("the question is %s, by %q", q.State, q.AnsweredBy)
 	}
 	s.plansNot("notify")
@@ -182,7 +182,7 @@ func TestTheFirstAnswerStandsUntilItIsChangedBeforeItsDelivery(t *testing.T) {
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.Answers("q-1", "SQLite")
 	s.Answers("q-1", "MySQL")
-	if q := s.State.Questions["q-1"]; q.Answer != "SQLite" {
+	if q := s.State.Questions.Get("q-1"); q.Answer != "SQLite" {
 		t.Fatalf("a second answer was taken: %q", q.Answer)
 	}
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "MySQL"})
@@ -191,7 +191,7 @@ func TestTheFirstAnswerStandsUntilItIsChangedBeforeItsDelivery(t *testing.T) {
 		t.Fatalf("the agent reads:\n%s", d.Text)
 	}
 	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "SQLite"})
-	if q := s.State.Questions["q-1"]; q.Answer != "MySQL" {
+	if q := s.State.Questions.Get("q-1"); q.Answer != "MySQL" {
 		t.Fatalf("an answer was changed on its way: %q", q.Answer)
 	}
 }
@@ -356,15 +356,15 @@ func TestAStopEndsTheAgentWithItsQuestionWithdrawn(t *testing.T) {
 	s.Rests(true)
 	s.is(checkpoints.Stopped)
 	s.exits(exit.Stopped)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
 	s.Answers("q-1", "SQLite") // accepted before the stop was taken, so kept; nobody hears it
 	s.is(checkpoints.Stopped)
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn || q.Delivering || q.Answer != "SQLite" {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn || q.Delivering || q.Answer != "SQLite" {
 		t.Fatalf("the question is %s, its answer %q", q.State, q.Answer)
 	}
-	if len(s.State.Agents[Root].Outbox) > 0 {
+	if len(s.State.Agents.Get(Root).Outbox) > 0 {
 		t.Fatal("a withdrawn question's answer is to be said")
 	}
 }
@@ -382,7 +382,7 @@ func TestAStopEndsWhatAnAgentStartedUnlessOnlyItIsMeant(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopped := 0
-		for _, a := range next.Agents {
+		for a := range next.Agents.Values() {
 			if a.StopWanted != "" {
 				stopped++
 			}
@@ -437,7 +437,7 @@ func TestAWithdrawnRequestClosesItsQuestion(t *testing.T) {
 	s := Begin(t, nil)
 	s.Do(askUser("q-1"))
 	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "req-1"})
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
 		t.Fatalf("the question is %s", q.State)
 	}
 	s.is(checkpoints.Running)
@@ -445,10 +445,10 @@ func TestAWithdrawnRequestClosesItsQuestion(t *testing.T) {
 
 func TestStepLeavesTheOldStateAsItWas(t *testing.T) {
 	s := Begin(t, nil)
-	before, agent := s.State, *s.State.Agents[Root]
+	before, agent := s.State, *s.State.Agents.Get(Root)
 	s.Do(s.clarification("q-1", "Which database?"))
 	s.turnEnds()
-	if len(before.Questions) != 0 || before.Agents[Root].Status != agent.Status || !before.Launch(Root).Phase.InTurn() {
+	if before.Questions.Len() != 0 || before.Agents.Get(Root).Status != agent.Status || !before.Launch(Root).Phase.InTurn() {
 		t.Fatal("Step changed the state that it was given")
 	}
 }
@@ -462,7 +462,7 @@ func TestAnAnswerBehindAStopIsKept(t *testing.T) {
 	s.Notes(InboxEntry{Kind: EntryStop}, InboxEntry{Kind: EntryAnswer, Question: "q-1", Value: "SQLite"})
 	s.is(checkpoints.Stopped)
 	s.Answers("q-1", "PostgreSQL")
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionWithdrawn &&
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn &&
 		q.State != checkpoints.QuestionAnswered || q.Answer != "SQLite" {
 		t.Errorf("the question is %s, its answer %q", q.State, q.Answer)
 	}

@@ -14,7 +14,7 @@ func (d *transition) stop(n InboxEntry) {
 	if id == "" {
 		id = d.Run.Root
 	}
-	switch a := d.Agents[id]; {
+	switch a := d.Agents.Get(id); {
 	case a == nil:
 		return
 	case !a.Status.Ended():

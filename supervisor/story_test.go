@@ -19,6 +19,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/text"
 )
 
@@ -68,7 +69,7 @@ func (s *Story) Delivers(n int) *Delivery {
 	s.T.Helper()
 	for _, e := range Plan(s.State) {
 		if e.Do == effect.Deliver {
-			d := s.State.Deliveries[e.Delivery]
+			d := s.State.Deliveries.Get(e.Delivery)
 			s.Do(Sent{UUID: d.UUID, Launch: n})
 			if d.Tool == nil {
 				s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
@@ -110,7 +111,7 @@ func (s *Story) try(b Event) bool {
 		s.T.Fatal(err)
 	}
 	for _, q := range next.FindQuestions(func(q *Question) bool { return q.Closed() }) {
-		if old := s.State.Questions[q.ID]; old != nil && !old.Closed() && !MustCheckInbox(s.State, next, e) {
+		if old := s.State.Questions.Get(q.ID); old != nil && !old.Closed() && !MustCheckInbox(s.State, next, e) {
 			s.T.Errorf("%T closes question %s to a change of its answer that may have been acknowledged", b, q.ID)
 		}
 	}
@@ -128,7 +129,8 @@ func (s *Story) folds() {
 			return
 		}
 	}
-	if diff := cmp.Diff(s.State, again, cmpopts.IgnoreUnexported(State{}), cmp.Comparer(bytes.Equal)); diff != "" {
+	if diff := cmp.Diff(s.State, again, cmpopts.IgnoreUnexported(State{}), cmp.Comparer(bytes.Equal),
+		asMap[*Agent](), asMap[[]*Launch](), asMap[*Question](), asMap[*Delivery]()); diff != "" {
 		s.T.Errorf("the history does not give the records (-records +history):\n%s", diff)
 	}
 }
@@ -157,15 +159,15 @@ func (s *Story) plansNot(key string) {
 
 func (s *Story) is(status Status) {
 	s.T.Helper()
-	if got := s.State.Agents[Root]; got.Status != status {
+	if got := s.State.Agents.Get(Root); got.Status != status {
 		s.T.Fatalf("the agent is %s (%s), want %s", got.Status, got.Reason, status)
 	}
 }
 
 func (s *Story) exits(code int) {
 	s.T.Helper()
-	if got := exit.Code(s.State.Agents[Root]); got != code {
-		s.T.Fatalf("exit code %d, want %d (%s)", got, code, s.State.Agents[Root].Reason)
+	if got := exit.Code(s.State.Agents.Get(Root)); got != code {
+		s.T.Fatalf("exit code %d, want %d (%s)", got, code, s.State.Agents.Get(Root).Reason)
 	}
 }
 
@@ -262,13 +264,17 @@ func (s *Story) prompts() []string {
 	return texts
 }
 
+// asMap compares tables by what they hold.
+func asMap[V any]() cmp.Option {
+	return cmp.Transformer("table", func(t table.Table[V]) map[string]V { return maps.Collect(t.All()) })
+}
+
 func raw(v any) json.RawMessage { return text.JSON(v) }
 
 // withAgent returns a state with another record of an agent.
 func withAgent(s State, id string, change func(*Agent)) State {
-	a := *s.Agents[id]
+	a := *s.Agents.Get(id)
 	change(&a)
-	s.Agents = maps.Clone(s.Agents)
-	s.Agents[id] = &a
+	s.Agents.Put(id, &a)
 	return s
 }

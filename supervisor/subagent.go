@@ -120,7 +120,7 @@ func fromSubagent(group []*Question) *checkpoints.Subagent {
 // revives reports whether subagents of the agent can be revived in its next launch. Those that were at work when
 // --max-budget-usd was reached cannot: the CLI takes them for stopped, and refuses messages to them.
 func (s State) revives(agent string, l *Launch) bool {
-	for _, before := range slices.Backward(s.Launches[agent]) {
+	for _, before := range slices.Backward(s.Launches.Get(agent)) {
 		if before.Version != "" {
 			return l.Resume && before.End != endBudget && claude.ReleaseOf(before.Version).RevivesSubagents
 		}

@@ -85,7 +85,7 @@ func TestAnAnswerToWhatASubagentSaysGoesToItByTheAgent(t *testing.T) {
 			}
 			s.turnEnds()
 			s.is(checkpoints.Waiting)
-			if q := s.State.Questions["q-1"]; q.From == nil || q.From.ID != "sub1" {
+			if q := s.State.Questions.Get("q-1"); q.From == nil || q.From.ID != "sub1" {
 				t.Errorf("it is asked by %+v", q.From)
 			}
 			if c.lost {

@@ -59,9 +59,9 @@ func TestWhereNoSubagentCanBeRevivedItsTaskIsGivenAgain(t *testing.T) {
 		},
 		"halted at the budget": func() string {
 			s := parks(t, "2.1.330")
-			parked := *s.State.Launches[Root][0]
-			defer func() { *s.State.Launches[Root][0] = parked }() // as its history has it
-			s.State.Launches[Root][0].End = endBudget
+			parked := *s.State.Launches.Get(Root)[0]
+			defer func() { *s.State.Launches.Get(Root)[0] = parked }() // as its history has it
+			s.State.Launches.Get(Root)[0].End = endBudget
 			b := prompts.BranchesOf([][]*Question{s.State.Group("q-1")})[0]
 			return b.Answered(s.State.revives(Root, &Launch{Agent: Root, N: 2, Resume: true}), s.State.forSubagent)
 		},
@@ -120,7 +120,7 @@ func TestAnAnswerThatTheSubagentHasReadIsNotSaidAgain(t *testing.T) {
 	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID, Found: true}) // its transcript has the result
 	}
-	if q := s.State.Questions["q-1"]; q.State != checkpoints.QuestionDelivered {
+	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
 		t.Errorf("the question is %s", q.State)
 	}
 }

@@ -43,7 +43,7 @@ func (e Surveyed) apply(d *transition) error {
 	if a.Status.Ended() {
 		return nil // stopped or failed meanwhile: nobody answers it any more; revived, it is told to go on
 	}
-	if v := d.Deliveries[e.After]; v != nil && waitsForReceipt(v) {
+	if v := d.Deliveries.Get(e.After); v != nil && waitsForReceipt(v) {
 		d.arrived(e.After) // what it asks again after an answer is a new question
 	}
 	for _, n := range e.Unread {

@@ -21,7 +21,7 @@ func TestAnAgentKeepsWhatItsTaskWantsOfIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.Agents[Root]
+	a := s.Agents.Get(Root)
 	if !slices.Equal(a.SuccessCriteria, []string{"the tests pass"}) || !slices.Equal(a.Deliverables, []string{"auth.go"}) {
 		t.Errorf("the agent keeps %q and %q", a.SuccessCriteria, a.Deliverables)
 	}
@@ -57,7 +57,7 @@ func TestUnderDenyEveryPermissionPromptIsDeniedAtOnceAndNobodyIsAsked(t *testing
 	s := Begin(t, func(c *conf.Config) { c.Permissions = conf.DenyPermissions })
 	before := s.State
 	permission(s, "1")
-	if n := len(s.State.Questions); n != 0 {
+	if n := s.State.Questions.Len(); n != 0 {
 		t.Fatalf("%d questions are asked", n)
 	}
 	s.is(checkpoints.Running)

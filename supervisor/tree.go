@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 
 	"claude-supervise/checkpoints"
@@ -14,17 +13,12 @@ import (
 
 // Children returns the children of an agent, in the order in which they came.
 func (s State) Children(id string) []*Agent {
-	ids := s.indexed().children[id]
-	cs := make([]*Agent, len(ids))
-	for i, id := range ids {
-		cs[i] = s.Agents[id]
-	}
-	return cs
+	return s.agentsOf(s.indexed().children, id+within)
 }
 
 // Below reports whether an agent stands below another.
 func (s State) Below(a *Agent, above string) bool {
-	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
+	for a = s.Agents.Get(a.Parent); a != nil; a = s.Agents.Get(a.Parent) {
 		if a.ID == above {
 			return true
 		}
@@ -35,7 +29,7 @@ func (s State) Below(a *Agent, above string) bool {
 // backgroundEndUnreported reports whether a child's parent has not been told of its end: the words wait, or are on
 // their way.
 func (s State) backgroundEndUnreported(c *Agent) bool {
-	parent := s.Agents[c.Parent]
+	parent := s.Agents.Get(c.Parent)
 	if parent == nil {
 		return false
 	}
@@ -64,7 +58,7 @@ func (s State) needed(c *Agent) bool {
 
 // survivor returns the next agent above one that goes on; nil if there is none.
 func (s State) survivor(a *Agent) *Agent {
-	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
+	for a = s.Agents.Get(a.Parent); a != nil; a = s.Agents.Get(a.Parent) {
 		if !a.Status.Ended() && a.StopWanted == "" {
 			return a
 		}
@@ -80,11 +74,11 @@ func (s State) unended() []*Agent {
 // waitsForPerson returns the first agent that waits for a person, where nothing in the run can go on before that; nil
 // where something can.
 func (s State) waitsForPerson() *Agent {
-	if len(s.indexed().active) > 0 {
+	if s.indexed().active.Len() > 0 {
 		return nil
 	}
 	var first *Agent
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		switch {
 		case a.Status.Ended():
 		case a.Status == checkpoints.Parked, a.Status == checkpoints.OverBudget:
@@ -99,7 +93,7 @@ func (s State) waitsForPerson() *Agent {
 }
 
 // decisive returns the agent whose end is that of the run: the root, or the worst of those that gate it.
-func (s State) decisive() *Agent { return s.decisiveIn(s.Agents[s.Run.Root]) }
+func (s State) decisive() *Agent { return s.decisiveIn(s.Agents.Get(s.Run.Root)) }
 
 // decisiveIn returns the agent whose end is that of one and all below it.
 func (s State) decisiveIn(top *Agent) *Agent {
@@ -116,17 +110,17 @@ func (s State) decisiveIn(top *Agent) *Agent {
 // follows reports whether an agent was stopped for no other reason than that the one above it has ended badly, which
 // says more: what a used-up budget fails ends by the budget, and not as stopped by a person.
 func (s State) follows(a *Agent) bool {
-	p := s.Agents[a.Parent]
+	p := s.Agents.Get(a.Parent)
 	return p != nil && a.Status == checkpoints.Stopped && a.StopWanted == endOf(p) &&
 		p.Status != checkpoints.Succeeded && p.Status != checkpoints.Partial
 }
 
 // counts reports whether an agent and all above it gate.
-func (s State) counts(a *Agent) bool { return s.countsFor(s.Agents[s.Run.Root], a) }
+func (s State) counts(a *Agent) bool { return s.countsFor(s.Agents.Get(s.Run.Root), a) }
 
 // countsFor reports whether an agent stands below another, or is it, and it and all between them gate.
 func (s State) countsFor(top, a *Agent) bool {
-	for ; a != nil && a.ID != top.ID; a = s.Agents[a.Parent] {
+	for ; a != nil && a.ID != top.ID; a = s.Agents.Get(a.Parent) {
 		if !gates(a) {
 			return false
 		}
@@ -147,8 +141,8 @@ func (s State) waitsFor(id string) []*Agent {
 // withClients returns the children of an agent that have clients, in the order in which they came.
 func (s State) withClients(agent string) []*Agent {
 	var found []*Agent
-	for id := range s.indexed().clients {
-		if c := s.Agents[id]; c.Parent == agent {
+	for id := range s.indexed().clients.All() {
+		if c := s.Agents.Get(id); c.Parent == agent {
 			found = append(found, c)
 		}
 	}
@@ -178,7 +172,7 @@ func (s State) FormerIDs(agent string) []string {
 // Labels name all agents of the run.
 func (s State) Labels() label.Labels {
 	l := label.Of(nil)
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		l.Add(a)
 	}
 	return l
@@ -186,9 +180,9 @@ func (s State) Labels() label.Labels {
 
 // Who names an agent for people in a few words, where a run has several; "" where it has one.
 func (s State) Who(agent string) string {
-	a := s.Agents[agent]
-	if a == nil || len(s.Agents) < 2 {
+	a := s.Agents.Get(agent)
+	if a == nil || s.Agents.Len() < 2 {
 		return ""
 	}
-	return label.Among(a, maps.Values(s.Agents))
+	return label.Among(a, s.Agents.Values())
 }

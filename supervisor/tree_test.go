@@ -1,11 +1,12 @@
 package supervisor
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"claude-supervise/supervisor/table"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -49,7 +50,7 @@ func (s *Story) delegates(agent, child, question string, fields ...signals.Field
 
 func (s *Story) status(agent string, want Status) {
 	s.T.Helper()
-	if a := s.State.Agents[agent]; a == nil || a.Status != want {
+	if a := s.State.Agents.Get(agent); a == nil || a.Status != want {
 		s.T.Fatalf("%s is %+v, want %s", agent, a, want)
 	}
 }
@@ -76,7 +77,7 @@ func (s *Story) childReports(status string) {
 	for _, v := range prompts {
 		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
 	}
-	if r := s.State.Agents[agent].Report; r != nil && !r.Checked {
+	if r := s.State.Agents.Get(agent).Report; r != nil && !r.Checked {
 		s.Do(Checked{Agent: agent})
 	}
 	s.Do(Ended{Agent: agent, Launch: 1, Outcome: "exit 0"})
@@ -100,7 +101,7 @@ func TestAChildsEndIsTheNextMessageOfItsParent(t *testing.T) {
 			t.Errorf("no %q in what the parent reads:\n%s", want, text)
 		}
 	}
-	if len(s.State.Agents[Root].Outbox) != 0 {
+	if len(s.State.Agents.Get(Root).Outbox) != 0 {
 		t.Error("it would be told again")
 	}
 }
@@ -166,9 +167,8 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: exit.Failed,
 		checkpoints.Optional: exit.Success} {
 		d := NewTransition(State{
-			Run:      &Run{ID: RunID, Root: Root},
-			Agents:   map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}},
-			Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+			Run:    &Run{ID: RunID, Root: Root},
+			Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}}),
 		}, time.Time{})
 		d.addAgent(&Agent{
 			ID: childOne, Parent: Root, Status: checkpoints.Failed,
@@ -189,15 +189,14 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 	d := NewTransition(State{
 		Run: &Run{ID: RunID, Root: Root},
-		Agents: map[string]*Agent{
+		Agents: table.Of(map[string]*Agent{
 			Root: {ID: Root, Status: checkpoints.Failed,
 				Ending: checkpoints.Ending{Fault: string(procs.OverBudget)}},
 			childOne: {ID: childOne, Parent: Root, Status: checkpoints.Stopped,
 				Ending: checkpoints.Ending{StopWanted: "the end of " + Root}},
 			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped,
 				Ending: checkpoints.Ending{StopWanted: "the end of " + childOne}},
-		},
-		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+		}),
 	}, time.Time{})
 	if got := d.decisive(); got.ID != Root || exit.Code(got) != exit.Budget {
 		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, exit.Code(got), exit.Budget)
@@ -219,8 +218,8 @@ func TestTheSameDelegationAgainStartsNothing(t *testing.T) {
 	}}) {
 		t.Error("it was welcome")
 	}
-	if len(s.State.Agents) != 2 {
-		t.Errorf("%d agents", len(s.State.Agents))
+	if s.State.Agents.Len() != 2 {
+		t.Errorf("%d agents", s.State.Agents.Len())
 	}
 }
 
@@ -246,7 +245,7 @@ func TestALimitDeniesAndSaysWhich(t *testing.T) {
 				!strings.Contains(text, c.want) {
 				t.Errorf("no %q in:\n%s", c.want, text)
 			}
-			if len(s.State.Agents) != 1 {
+			if s.State.Agents.Len() != 1 {
 				t.Error("it was started all the same")
 			}
 		})
@@ -258,7 +257,7 @@ func TestDepthIsCountedAlongTheTree(t *testing.T) {
 	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
 	s.Do(TurnBegun{Agent: childOne, Launch: 1})
 	s.delegates(childOne, grandchild, "q-deep")
-	if q := s.State.Questions["q-deep"]; q.AnsweredBy != "--max-depth" || s.State.Agents[grandchild] != nil {
+	if q := s.State.Questions.Get("q-deep"); q.AnsweredBy != "--max-depth" || s.State.Agents.Get(grandchild) != nil {
 		t.Errorf("decided by %q: %q", q.AnsweredBy, q.Answer)
 	}
 }
@@ -276,9 +275,9 @@ func TestTenThousandDelegationsInOneTurnAreBounded(t *testing.T) {
 			welcome++
 		}
 	}
-	if welcome != maxUndecided+1 || len(s.State.Questions) != maxUndecided || len(s.State.Agents[Root].Outbox) != 1 {
-		t.Errorf("%d taken, %d questions, %d to be said", welcome, len(s.State.Questions),
-			len(s.State.Agents[Root].Outbox))
+	if welcome != maxUndecided+1 || s.State.Questions.Len() != maxUndecided || len(s.State.Agents.Get(Root).Outbox) != 1 {
+		t.Errorf("%d taken, %d questions, %d to be said", welcome, s.State.Questions.Len(),
+			len(s.State.Agents.Get(Root).Outbox))
 	}
 }
 
@@ -318,13 +317,13 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 		}
 		s.status(childOne, checkpoints.Stopped)
 		told := s.State
-		told.Questions = maps.Clone(told.Questions)
-		deep := *told.Questions["q-deep"]
-		deep.State, told.Questions["q-deep"] = checkpoints.QuestionDelivered, &deep
-		if got := told.opening(told.Agents[childOne]); !strings.Contains(got, grandchild) {
+		deep := *told.Questions.Get("q-deep")
+		deep.State = checkpoints.QuestionDelivered
+		told.Questions.Put("q-deep", &deep)
+		if got := told.opening(told.Agents.Get(childOne)); !strings.Contains(got, grandchild) {
 			t.Errorf("%s: revived with nothing in mind, it would delegate the work again:\n%s", name, got)
 		}
-		if got := s.State.Agents[grandchild]; got.Parent != c.want || (got.StopWanted == "") != c.only {
+		if got := s.State.Agents.Get(grandchild); got.Parent != c.want || (got.StopWanted == "") != c.only {
 			t.Errorf("%s: the grandchild is under %s and stopped by %q", name, got.Parent, got.StopWanted)
 		}
 		if wrong := indexHolds(s.State); wrong != "" {
@@ -336,8 +335,7 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
 	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 	d := NewTransition(State{
-		Run: &Run{ID: RunID, Root: Root}, Agents: map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}},
-		Launches: map[string][]*Launch{}, Questions: map[string]*Question{}, Deliveries: map[string]*Delivery{},
+		Run: &Run{ID: RunID, Root: Root}, Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}}),
 	}, at)
 	waits := func(id, priority string, minutes time.Duration) {
 		since := at.Add(-minutes * time.Minute)

@@ -71,7 +71,7 @@ func (e GateAsked) apply(d *transition) error {
 		if len(e.Background) == 0 {
 			d.clientsGone(e.Agent)
 		}
-		a := d.Agents[e.Agent]
+		a := d.Agents.Get(e.Agent)
 		if e.Report || e.Ask || !d.canRequestReport(a) || a.StopWanted != "" || l.End != "" ||
 			len(e.Background)+len(e.WakeUps) > 0 {
 			return

@@ -150,8 +150,8 @@ func TestARefusedAskUserQuestionIsDeniedAtOnceAndAsksNobody(t *testing.T) {
 	})
 	d := s.Delivers(1)
 	if string(d.Reply) != `{"behavior":"deny","message":"Nobody was asked: it holds 0 questions."}` ||
-		len(s.State.Questions) != 0 {
-		t.Fatalf("%d questions, the reply is %s", len(s.State.Questions), d.Reply)
+		s.State.Questions.Len() != 0 {
+		t.Fatalf("%d questions, the reply is %s", s.State.Questions.Len(), d.Reply)
 	}
 	s.is(checkpoints.Running)
 }

@@ -16,7 +16,7 @@ import (
 // spawn makes the agent that does a child's work. It is launched when it may begin and a slot is free.
 func (d *transition) spawn(c task.Child) {
 	c.Work = c.Usual()
-	parent := d.Agents[c.Parent]
+	parent := d.Agents.Get(c.Parent)
 	said := c.Said
 	a := &Agent{
 		ID: c.Agent, Run: d.Run.ID, Parent: parent.ID, Depth: parent.Depth + 1, Task: c.Prompt(),
@@ -29,7 +29,7 @@ func (d *transition) spawn(c task.Child) {
 	if c.Cwd != "" && text.Under(c.Cwd, d.Folder(parent.ID)) {
 		a.Cwd = filepath.Clean(c.Cwd)
 	}
-	switch before := d.Agents[c.Resume]; {
+	switch before := d.Agents.Get(c.Resume); {
 	case before != nil:
 		if d.Begun(before.ID) {
 			a.From = before.SessionID
@@ -59,7 +59,7 @@ func (s State) AsChild(spec *procs.Spec, a *Agent) {
 
 // Begun reports whether an agent has had a conversation.
 func (s State) Begun(agent string) bool {
-	for _, l := range s.Launches[agent] {
+	for _, l := range s.Launches.Get(agent) {
 		if l.Begun {
 			return true
 		}

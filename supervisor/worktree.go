@@ -19,7 +19,7 @@ func (s State) TakesOver(a *Agent) string {
 	if s.forked(a) {
 		return a.Worktree.From
 	}
-	if above := s.Agents[a.Parent].Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
+	if above := s.Agents.Get(a.Parent).Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
 		return a.Worktree.Repo
 	}
 	return s.Folder(a.Parent)
@@ -43,7 +43,7 @@ func (s State) Commands(a *Agent, w checkpoints.Worktree) (merge, drop []string)
 
 // Folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
 func (s State) Folder(agent string) string {
-	for a := s.Agents[agent]; a != nil; a = s.Agents[a.Parent] {
+	for a := s.Agents.Get(agent); a != nil; a = s.Agents.Get(a.Parent) {
 		if a.Cwd != "" {
 			return a.Cwd
 		}
@@ -70,7 +70,7 @@ func (s State) continues(a *Agent) *Agent {
 	if a.From == "" {
 		return nil
 	}
-	for _, before := range s.Agents {
+	for before := range s.Agents.Values() {
 		if before.ContinuedBy == a.ID && before.Worktree != nil && before.Worktree.State == checkpoints.WorktreeKept {
 			return before
 		}
@@ -144,7 +144,7 @@ var workplace = concern{
 
 // Inhabited reports whether an agent that has not ended works in the worktree of another.
 func (s State) Inhabited(a *Agent) bool {
-	for id, other := range s.Agents {
+	for id, other := range s.Agents.All() {
 		if id != a.ID && !other.Status.Ended() && text.Under(s.Folder(id), a.Worktree.Path) {
 			return true
 		}
@@ -244,16 +244,16 @@ func keptInWords(s State, w checkpoints.Worktree) string {
 
 // FoldersIn is as much of a run's state as tells where its agents work.
 func FoldersIn(run Run, agents []Agent) State {
-	s := State{Run: &run, Agents: make(map[string]*Agent, len(agents))}
+	s := State{Run: &run}
 	for i := range agents {
-		s.Agents[agents[i].ID] = &agents[i]
+		s.Agents.Put(agents[i].ID, &agents[i])
 	}
 	return s
 }
 
 // WorktreeAround returns the worktree of an agent above one in which a folder lies, nil if it lies in none.
 func (s State) WorktreeAround(a *Agent, folder string) *checkpoints.Worktree {
-	for above := s.Agents[a.Parent]; above != nil; above = s.Agents[above.Parent] {
+	for above := s.Agents.Get(a.Parent); above != nil; above = s.Agents.Get(above.Parent) {
 		if w := above.Worktree; w != nil && w.State == checkpoints.WorktreeMade && text.Under(folder, w.Path) {
 			return w
 		}
@@ -274,7 +274,7 @@ type Placed struct {
 var _ = kind[Placed]("placed")
 
 func (e Placed) apply(d *transition) error {
-	if a := d.Agents[e.Agent]; a == nil || !a.Placing {
+	if a := d.Agents.Get(e.Agent); a == nil || !a.Placing {
 		return unwelcome("no folder is made ready for %s", e.Agent)
 	}
 	a := d.agent(e.Agent)
@@ -305,7 +305,7 @@ type Tidied struct {
 var _ = kind[Tidied]("tidied")
 
 func (e Tidied) apply(d *transition) error {
-	if a := d.Agents[e.Agent]; a == nil || !a.Tidying {
+	if a := d.Agents.Get(e.Agent); a == nil || !a.Tidying {
 		return unwelcome("the worktree of %s is not looked through", e.Agent)
 	}
 	a, w := d.agent(e.Agent), e.Worktree

@@ -58,7 +58,7 @@ func (s *Story) stopped(launch int) {
 	}
 }
 
-func (s *Story) child() *Agent { return s.State.Agents[childID] }
+func (s *Story) child() *Agent { return s.State.Agents.Get(childID) }
 
 func TestAChildWithoutNeedOfAFolderStartsAtOnce(t *testing.T) {
 	s := withChildren(t, conf.Config{},
@@ -110,7 +110,7 @@ func TestAChildInAWorktreeOfItsOwnEndsOnceThatIsLookedThrough(t *testing.T) {
 	s.plans("launch " + childID + " 1")
 	s.stopped(1)
 	s.plans("tidy " + childID)
-	if s.child().Status.Ended() || s.State.Agents[Root].Status.Ended() {
+	if s.child().Status.Ended() || s.State.Agents.Get(Root).Status.Ended() {
 		t.Fatalf("it is %s before its worktree is looked through", s.child().Status)
 	}
 	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childID, Value: "go on", By: "a test"})
@@ -161,16 +161,16 @@ func TestWhoContinuesAnAgentGoesOnInItsWorktree(t *testing.T) {
 	if !d.places(d.agent(heir)) {
 		t.Fatal("its folder is not made ready")
 	}
-	if diff := cmp.Diff(kept, *d.Agents[heir].Worktree); diff != "" {
+	if diff := cmp.Diff(kept, *d.Agents.Get(heir).Worktree); diff != "" {
 		t.Errorf("what is made ready is %s", diff)
 	}
 	if err := (Placed{Agent: heir, Cwd: wanted().Path, Worktree: wanted()}).apply(d); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Agents[childID].Worktree.State; got != checkpoints.WorktreeHanded {
+	if got := d.Agents.Get(childID).Worktree.State; got != checkpoints.WorktreeHanded {
 		t.Errorf("the worktree of the first is %s", got)
 	}
-	if merge, drop := d.Agents[childID].Worktree.Commands(""); merge != nil || drop != nil {
+	if merge, drop := d.Agents.Get(childID).Worktree.Commands(""); merge != nil || drop != nil {
 		t.Errorf("the commands of the first are %q, %q", merge, drop)
 	}
 }
@@ -343,11 +343,11 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 	s := withChildren(t, conf.Config{Worktree: true}, task.Work{Task: "Collect"}, task.Work{Task: "Sort"})
 	s.Do(Placed{Agent: childID, Cwd: wanted().Path, Worktree: wanted()})
 	at := s.At
-	s.State.Questions["q-rule"] = &Question{
+	s.State.Questions.Put("q-rule", &Question{
 		ID: "q-rule", Agent: childID, Kind: questions.AskPermission, State: checkpoints.QuestionDelivered,
 		Response: checkpoints.Response{Answer: "allow-run Edit(/src/**)", AnsweredAt: &at},
 		Grant:    checkpoints.Grant{Rule: "Edit(/src/a.go)"},
-	}
+	})
 	state := s.State
 	state.index = nil
 	for agent, want := range map[string]string{childID: "Edit(/src/**)", Root: ""} {
@@ -358,5 +358,5 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 	if got := state.permitted("Edit(/"+wanted().Path+"/src/b.go)", Root, "/elsewhere"); got != "Edit(/src/**)" {
 		t.Errorf("by its whole path it is permitted by %q", got)
 	}
-	delete(s.State.Questions, "q-rule")
+	s.State.Questions.Delete("q-rule")
 }

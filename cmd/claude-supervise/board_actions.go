@@ -135,7 +135,7 @@ func takenOver(ctx context.Context, run, agent string,
 		if err != nil {
 			return "", err
 		}
-		a := s.Agents[agent]
+		a := s.Agents.Get(agent)
 		if a == nil || a.Worktree == nil {
 			return "", errors.New(agent + " has no worktree")
 		}

@@ -71,11 +71,11 @@ func endingOfRun(out supervisor.Outcome) string {
 	// as it was run, it would meet its budget again and fail again
 	case out.Code == exit.Budget && failedByBudget(out):
 		retry := id
-		if len(out.State.Agents) > 1 && out.Retries() {
+		if out.State.Agents.Len() > 1 && out.Retries() {
 			retry = "--failed " + id
 		}
 		text += fmt.Sprintf("\nTo be asked whether to raise it, run:\n  claude-supervise resume %s --on-question ask", retry)
-	case len(out.State.Agents) > 1 && out.Retries():
+	case out.State.Agents.Len() > 1 && out.Retries():
 		text += fmt.Sprintf("\nTo retry what failed, run: claude-supervise resume --failed %s", id)
 	case supervisor.NeedsLogin(out.Root):
 		text += fmt.Sprintf("\nStart claude and type /login, or set a valid ANTHROPIC_API_KEY. Then run:\n"+
@@ -113,7 +113,7 @@ func withOpen(open []*supervisor.Question) string {
 // foreignID is the id under which a command's report was ignored, as a word of a shell, "ID" where it is none; "" if no
 // report was.
 func foreignID(out supervisor.Outcome) string {
-	launches := out.State.Launches[out.Root.ID]
+	launches := out.State.Launches.Get(out.Root.ID)
 	if len(launches) == 0 {
 		return ""
 	}
@@ -127,7 +127,7 @@ func foreignID(out supervisor.Outcome) string {
 // failedByBudget reports whether a budget of ours has failed an agent, and not a bound that claude has by a flag of its
 // own.
 func failedByBudget(out supervisor.Outcome) bool {
-	for _, a := range out.State.Agents {
+	for a := range out.State.Agents.Values() {
 		if a.Exceeds != "" && a.EndedAt != nil {
 			return true
 		}
@@ -139,7 +139,7 @@ func failedByBudget(out supervisor.Outcome) bool {
 func parkedEnding(out supervisor.Outcome) string {
 	id, reason := out.Run.ID, view.Because(out.Run.Reason)
 	open := out.Open()
-	if len(out.State.Agents) > 1 && len(open) > 0 {
+	if out.State.Agents.Len() > 1 && len(open) > 0 {
 		reason = asked(open)
 	}
 	return fmt.Sprintf("%s is parked: %s\nNo process is running. Answer, then run:\n  claude-supervise resume %s",

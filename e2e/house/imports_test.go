@@ -30,7 +30,7 @@ const leaves = "checkpoints/... signals procs/... supervisor/text " + core
 
 // words are what the core and all of supervisor/... may know: its own leaves, which know no run.
 const words = "supervisor/conf supervisor/task supervisor/ask supervisor/listen supervisor/effect supervisor/label " +
-	"supervisor/notice supervisor/exit"
+	"supervisor/notice supervisor/exit supervisor/table"
 
 // core is the core with its leaves.
 const core = "supervisor " + words
@@ -45,6 +45,7 @@ var rooms = []room{
 	{"supervisor", "signals procs/... checkpoints supervisor/rules supervisor/text supervisor/calls supervisor/prompts " +
 		"supervisor/questions " + words, "the core decides and does nothing: what it needs comes inside the events", acts + " io/fs"},
 	{"supervisor/text/...", "", "texts are about nothing", ""},
+	{"supervisor/table", "", "a table holds anything", acts},
 	{"supervisor/rules", "supervisor/text", "a rule is a text", ""},
 	{"supervisor/calls", "supervisor/text", "what a call does is read from its input", ""},
 	{"supervisor/prompts", "signals checkpoints supervisor/questions supervisor/text",

@@ -28,7 +28,7 @@ func (c Client) DropConversations(ctx context.Context, run string) error {
 		return err
 	}
 	env := TranscriptEnv(nil, c.Dirs, s)
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		for a.SessionID != "" { // until no folder has one
 			transcript, err := claude.Transcript(env, a.SessionID)
 			if errors.Is(err, fs.ErrNotExist) {

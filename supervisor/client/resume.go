@@ -68,7 +68,7 @@ func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resu
 	if err != nil {
 		return ResumePlan{}, err
 	}
-	root := s.Agents[s.Run.Root]
+	root := s.Agents.Get(s.Run.Root)
 	if s.Run.EndedAt != nil &&
 		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
 		return ResumePlan{},

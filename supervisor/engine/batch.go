@@ -91,7 +91,7 @@ func (e *engine) close(ctx context.Context, agent string) error {
 // checkNothing takes the report of an agent as checked in the batch that is open, where DoCheck is due next and would
 // find that there is nothing to look for. So the end of the turn and the report are one transaction.
 func (e *engine) checkNothing(ctx context.Context, agent string) error {
-	a := e.state.Agents[agent]
+	a := e.state.Agents.Get(agent)
 	if len(e.batch.happened) == 0 || a == nil || a.Report == nil || a.Report.Checked || len(task.Due(a, 0)) > 0 ||
 		e.Lease != nil || e.heldBack(effect.Check) {
 		return nil

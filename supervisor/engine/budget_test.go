@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
@@ -14,9 +16,9 @@ import (
 
 func TestTheClockOfABudgetTellsHowLongWasWorkedEvenIfItIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &engine{state: supervisor.State{Agents: map[string]*supervisor.Agent{Root: {ID: Root,
+		e := &engine{state: supervisor.State{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root,
 			Bounds: checkpoints.Bounds{Budget: &conf.Budget{Time: time.Hour}},
-			Usage:  checkpoints.Usage{Worked: 59*time.Minute + 30*time.Second}}}}}
+			Usage:  checkpoints.Usage{Worked: 59*time.Minute + 30*time.Second}}})}}
 		measure := e.clock(effect.Effect{Do: effect.Clock, Agent: Root})
 		if r := measure(t.Context()); r.event != (supervisor.Worked{Agent: Root, For: 30 * time.Second}) {
 			t.Errorf("it tells %+v", r.event)

@@ -80,7 +80,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		return e.signals(ctx, c, found)
 	case procs.ToolUse:
 		c.ToolUses++
-		if a := e.state.Agents[c.Agent]; claude.StartsSubagent(m.Name) && a != nil && !a.Subagents {
+		if a := e.state.Agents.Get(c.Agent); claude.StartsSubagent(m.Name) && a != nil && !a.Subagents {
 			if err := e.apply(ctx, supervisor.SubagentStarted{Agent: c.Agent, Launch: c.Launch}); err != nil {
 				return err
 			}
@@ -347,7 +347,7 @@ func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) e
 
 func (e *engine) tell(c *child, n notice.Notification) {
 	n.Time, n.Run, n.Agent, n.Launch = e.Now(), e.run, c.Agent, c.Launch
-	n.State, n.Who = e.state.Agents[c.Agent], e.state.Who(c.Agent)
+	n.State, n.Who = e.state.Agents.Get(c.Agent), e.state.Who(c.Agent)
 	e.say(n)
 }
 

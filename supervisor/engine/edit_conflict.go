@@ -57,7 +57,7 @@ func editedFile(m procs.ToolUse) string {
 func (e *edits) edited(s supervisor.State, c *listen.Listener, m procs.ToolUse,
 	locate func(path, cwd string) string) string {
 	named := editedFile(m)
-	if named == "" || len(s.Agents) < 2 {
+	if named == "" || s.Agents.Len() < 2 {
 		return ""
 	}
 	path := locate(named, s.Folder(c.Agent))
@@ -76,7 +76,7 @@ func (e *edits) edited(s supervisor.State, c *listen.Listener, m procs.ToolUse,
 		if !e.told[pair] && len(e.told) < maxEdited {
 			e.told[pair] = true
 			told = fmt.Sprintf("edits %s, which %s is at work on, too: what one of them writes the other may undo",
-				path, label.Title(s.Agents[other.agent]))
+				path, label.Title(s.Agents.Get(other.agent)))
 		}
 	}
 	if len(e.by) >= maxEdited {
@@ -104,5 +104,5 @@ func (e *edits) forget(s supervisor.State) {
 // works reports whether a launch lives and does not merely wait for the agents that it has started.
 func works(s supervisor.State, who editor) bool {
 	l := s.Live(who.agent)
-	return l != nil && l.N == who.launch && s.Agents[who.agent].Status != checkpoints.Blocked
+	return l != nil && l.N == who.launch && s.Agents.Get(who.agent).Status != checkpoints.Blocked
 }

@@ -28,11 +28,10 @@ func located(path, cwd string) string {
 
 // editing is a run in which three agents are at work.
 func editing(folder string) supervisor.State {
-	s := supervisor.State{Run: &supervisor.Run{Cwd: folder}, Agents: map[string]*supervisor.Agent{},
-		Launches: map[string][]*supervisor.Launch{}}
+	s := supervisor.State{Run: &supervisor.Run{Cwd: folder}}
 	for _, id := range []string{"a-one", "a-two", "a-three"} {
-		s.Agents[id] = &supervisor.Agent{ID: id, Status: checkpoints.Running}
-		s.Launches[id] = []*supervisor.Launch{{Agent: id, N: 1, Phase: checkpoints.LaunchIdle}}
+		s.Agents.Put(id, &supervisor.Agent{ID: id, Status: checkpoints.Running})
+		s.Launches.Put(id, []*supervisor.Launch{{Agent: id, N: 1, Phase: checkpoints.LaunchIdle}})
 	}
 	return s
 }
@@ -53,7 +52,7 @@ func TestTwoAgentsThatEditOneFileAreToldOfOncePerPairAndFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, e := editing(folder), edits{}
-	s.Agents["a-three"].Cwd = own
+	s.Agents.Get("a-three").Cwd = own
 	for _, step := range []struct {
 		agent, tool, path string
 		with              string // the agent that is named; "": nothing is told
@@ -79,11 +78,11 @@ func TestTwoAgentsThatEditOneFileAreToldOfOncePerPairAndFile(t *testing.T) {
 
 func TestWhoeverHasEndedOrWaitsForItsChildrenEditsNothing(t *testing.T) {
 	for name, over := range map[string]func(supervisor.State){
-		"ended": func(s supervisor.State) { s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded },
+		"ended": func(s supervisor.State) { s.Launches.Get("a-one")[0].Phase = checkpoints.LaunchEnded },
 		"launched again": func(s supervisor.State) {
-			s.Launches["a-one"] = append(s.Launches["a-one"], &supervisor.Launch{Agent: "a-one", N: 2})
+			s.Launches.Put("a-one", append(s.Launches.Get("a-one"), &supervisor.Launch{Agent: "a-one", N: 2}))
 		},
-		"waits for others": func(s supervisor.State) { s.Agents["a-one"].Status = checkpoints.Blocked },
+		"waits for others": func(s supervisor.State) { s.Agents.Get("a-one").Status = checkpoints.Blocked },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, e := editing(t.TempDir()), edits{}
@@ -104,7 +103,7 @@ func TestTheMemoryOfEditsIsBounded(t *testing.T) {
 	if len(e.by) > maxEdited {
 		t.Errorf("%d files are remembered", len(e.by))
 	}
-	s.Launches["a-one"][0].Phase = checkpoints.LaunchEnded
+	s.Launches.Get("a-one")[0].Phase = checkpoints.LaunchEnded
 	e.edited(s, &listen.Listener{Agent: "a-two", Launch: 1}, editCall("Write", "one"), located)
 	if told := e.edited(s, &listen.Listener{Agent: "a-three", Launch: 1}, editCall("Write", "one"),
 		located); told == "" ||

@@ -21,7 +21,7 @@ import (
 
 // launch starts the process of a launch. The engine learns of the child before its first message.
 func (e *engine) launch(f effect.Effect) func(context.Context) result {
-	s, a, l := e.state, e.state.Agents[f.Agent], e.state.Launch(f.Agent)
+	s, a, l := e.state, e.state.Agents.Get(f.Agent), e.state.Launch(f.Agent)
 	escalated := e.escalated
 	if !s.Abilities().TakesInput { // it cannot be told before its end that a question file is not there: the person is
 		escalated = func(string) bool { return true }
@@ -133,7 +133,7 @@ func (e *engine) knowsExit(c *child) bool {
 
 // deliver writes a delivery to the process.
 func (e *engine) deliver(f effect.Effect) func(context.Context) result {
-	c, d := e.children[f.Agent], e.state.Deliveries[f.Delivery]
+	c, d := e.children[f.Agent], e.state.Deliveries.Get(f.Delivery)
 	sent := supervisor.Sent{UUID: d.UUID, Launch: d.Launch}
 	late := supervisor.Event(sent)
 	changed := e.looksDifferent(d)
@@ -179,7 +179,7 @@ func (e *engine) looksDifferent(d *supervisor.Delivery) bool {
 	if d.Tool == nil || len(d.Groups) != 1 {
 		return false
 	}
-	q := e.state.Questions[d.Groups[0]]
+	q := e.state.Questions.Get(d.Groups[0])
 	if q == nil || q.ByRule || !ask.Permits(q) {
 		return false
 	}
@@ -250,7 +250,7 @@ func (e *engine) survey(f effect.Effect) func(context.Context) result {
 
 // notify returns a question's one notice.
 func (e *engine) notify(f effect.Effect) func(context.Context) result {
-	q, tell := e.state.Questions[f.Question], e.command("of "+f.Question)
+	q, tell := e.state.Questions.Get(f.Question), e.command("of "+f.Question)
 	return func(ctx context.Context) result {
 		e.Notify(ctx, q)
 		return result{event: supervisor.NotificationSent{Question: q.ID, Problem: tell(ctx, notice.Asking(q))}}

@@ -39,7 +39,7 @@ func (e *engine) drop(f effect.Effect) func(context.Context) result {
 // is not known that the answer has lain there at all; and no other answer was seen there, which it took in its place.
 // What lies there is left to the syncer to clear away, once it is saved that the answer goes another way.
 func (e *engine) reclaim(f effect.Effect) func(context.Context) result {
-	q := e.state.Questions[f.Question]
+	q := e.state.Questions.Get(f.Question)
 	file, launch := *q.File, e.state.Launch(q.Agent).N
 	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(f.Question)))
 	return func(context.Context) result {
@@ -95,7 +95,7 @@ func (e *engine) asker(id string) string {
 // asked reports whether a question file is that of a question of the run: ours, or of whichever agent, whose script may
 // have escalated it before the syncer told of the file.
 func (e *engine) asked(id string) bool {
-	return e.state.Questions[id] != nil || len(e.state.FindQuestions(func(q *supervisor.Question) bool {
+	return e.state.Questions.Get(id) != nil || len(e.state.FindQuestions(func(q *supervisor.Question) bool {
 		return q.File != nil && q.File.ID == id && q.State != checkpoints.QuestionWithdrawn
 	})) > 0
 }
@@ -154,7 +154,7 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 // tookAnother reports whether the answer that was dropped for a script lies there still, though the script has one: it
 // took what somebody else had put there before. What becomes of ours is known at the end of the turn, by reclaim.
 func (e *engine) tookAnother(b supervisor.FileGone, question string) bool {
-	q := e.state.Questions[question]
+	q := e.state.Questions.Get(question)
 	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(q.Group)))
 	return q.File.Drop != "" && (b.Answer == "" || b.Answer == ours) && e.lies(b.ID)
 }

@@ -179,20 +179,20 @@ func (e *engine) recoverGivenUp(f effect.Effect, why string) supervisor.Event {
 }
 
 func (e *engine) surveyGivenUp(f effect.Effect, _ string) supervisor.Event {
-	return supervisor.Surveyed{Agent: f.Agent, Launch: f.Launch, Checkpoint: e.state.Agents[f.Agent].Checkpoint}
+	return supervisor.Surveyed{Agent: f.Agent, Launch: f.Launch, Checkpoint: e.state.Agents.Get(f.Agent).Checkpoint}
 }
 
 // checkGivenUp concludes that no deliverable was found: a report counts by what is there.
 func (e *engine) checkGivenUp(f effect.Effect, why string) supervisor.Event {
 	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
-	for _, d := range task.Due(e.state.Agents[f.Agent], f.Part) {
+	for _, d := range task.Due(e.state.Agents.Get(f.Agent), f.Part) {
 		b.Missing = append(b.Missing, fmt.Sprintf("%s (%s)", d.Path, text.FirstLine(why)))
 	}
 	return b
 }
 
 func (e *engine) placeGivenUp(f effect.Effect, why string) supervisor.Event {
-	a := e.state.Agents[f.Agent]
+	a := e.state.Agents.Get(f.Agent)
 	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}
 	if w := a.Worktree; w != nil {
 		b.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeNone, Branch: w.Branch, From: w.From,
@@ -205,7 +205,7 @@ func (e *engine) placeGivenUp(f effect.Effect, why string) supervisor.Event {
 }
 
 func (e *engine) tidyGivenUp(f effect.Effect, why string) supervisor.Event {
-	w := *e.state.Agents[f.Agent].Worktree
+	w := *e.state.Agents.Get(f.Agent).Worktree
 	w.State, w.Tip, w.Lacks, w.Problem = checkpoints.WorktreeKept, w.Branch, nil, text.FirstLine(why)
 	return supervisor.Tidied{Agent: f.Agent, Worktree: w}
 }

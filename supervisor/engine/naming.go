@@ -102,7 +102,7 @@ func (e *engine) notesNamed(notes []supervisor.InboxEntry) supervisor.NotesNamed
 // askBudget names the question of a budget. What was answered in advance is the answer to the first: it raises a bound
 // once.
 func (e *engine) askBudget(f effect.Effect) func(context.Context) result {
-	s, scope := e.state, e.state.Agents[f.Agent]
+	s, scope := e.state, e.state.Agents.Get(f.Agent)
 	return func(context.Context) result {
 		return result{finish: func() supervisor.Event {
 			used := s.ComputeUsage()[scope.ID].Used

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -122,7 +121,7 @@ func (e *engine) once(ctx context.Context, happened []happening) error {
 	for _, n := range told {
 		e.Tell(n)
 	}
-	if opened || !maps.Equal(before.Questions, after.Questions) {
+	if opened || before.Questions != after.Questions {
 		if e.fileDrop != nil {
 			e.fileDrop.Set(after.FindQuestions(func(*supervisor.Question) bool { return true }))
 		}

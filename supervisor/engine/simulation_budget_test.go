@@ -118,7 +118,7 @@ func withinScope(s supervisor.State, scope *supervisor.Agent) []*supervisor.Agen
 
 func sharesAreLeft(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	launched := launchedIn(before, after)
-	for _, scope := range after.Agents {
+	for scope := range after.Agents.Values() {
 		if scope.Budget == nil || scope.Budget.CostUSD == 0 {
 			continue
 		}
@@ -141,11 +141,11 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 	if reserved(e.Event) {
 		return ""
 	}
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if a.Status != checkpoints.OverBudget || a.Tidying {
 			continue
 		}
-		scope := after.Agents[a.Exceeds]
+		scope := after.Agents.Get(a.Exceeds)
 		switch {
 		case after.Live(id) != nil:
 			return id + " has a process"
@@ -154,7 +154,7 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 		}
 	}
 	for _, a := range launchedIn(before, after) {
-		for scope := a; scope != nil && a.FinishBy == 0; scope = after.Agents[scope.Parent] {
+		for scope := a; scope != nil && a.FinishBy == 0; scope = after.Agents.Get(scope.Parent) {
 			b := scope.Budget
 			if b == nil {
 				continue
@@ -177,7 +177,7 @@ func overBudgetIsSo(_ *simulation, before, after supervisor.State, e supervisor.
 // endsFromAbove reports whether an agent is about to end because of one above it: not because of a group that waits for
 // it, nor of one that is stopped alone, if another above that goes on.
 func endsFromAbove(s supervisor.State, a *supervisor.Agent) bool {
-	for p := s.Agents[a.Parent]; p != nil; a, p = p, s.Agents[p.Parent] {
+	for p := s.Agents.Get(a.Parent); p != nil; a, p = p, s.Agents.Get(p.Parent) {
 		alone := p.StopOnly && continuesAbove(s, p)
 		if p.Status.Ended() || p.StopWanted != "" && !alone && !(p.Group && neededBy(s, p, a)) {
 			return true
@@ -194,7 +194,7 @@ func neededBy(s supervisor.State, group, c *supervisor.Agent) bool {
 }
 
 func continuesAbove(s supervisor.State, a *supervisor.Agent) bool {
-	for a = s.Agents[a.Parent]; a != nil; a = s.Agents[a.Parent] {
+	for a = s.Agents.Get(a.Parent); a != nil; a = s.Agents.Get(a.Parent) {
 		if !a.Status.Ended() && a.StopWanted == "" {
 			return true
 		}
@@ -207,12 +207,12 @@ func budgetsAreAsked(_ *simulation, _, after supervisor.State, e supervisor.Happ
 		return ""
 	}
 	stuck := map[string]bool{}
-	for _, a := range after.Agents {
+	for a := range after.Agents.Values() {
 		if a.Status == checkpoints.OverBudget && !a.Tidying && !endsFromAbove(after, a) {
 			stuck[a.Exceeds] = true
 		}
 	}
-	for id := range after.Agents {
+	for id := range after.Agents.All() {
 		open := after.FindQuestionsOf(id,
 			func(q *supervisor.Question) bool {
 				return q.Kind == questions.AskBudget && q.State == checkpoints.QuestionOpen
@@ -247,7 +247,7 @@ func useIsCounted(w *simulation, _, after supervisor.State, e supervisor.Happene
 	if !ok || !after.Abilities().ReportsUsage {
 		return ""
 	}
-	if a := after.Agents[b.Agent]; a.Turns > w.truth.requests[a.ID] {
+	if a := after.Agents.Get(b.Agent); a.Turns > w.truth.requests[a.ID] {
 		return fmt.Sprintf("%s has made %d requests, and %d are counted", a.ID, w.truth.requests[a.ID], a.Turns)
 	}
 	return ""

@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"claude-supervise/checkpoints"
@@ -44,13 +43,7 @@ func (d *simDisk) waits(lazy bool) {
 		d.lazily = nil
 		return
 	}
-	was := d.kept
-	was.Agents, was.Launches = maps.Clone(was.Agents), maps.Clone(was.Launches)
-	for id, ls := range was.Launches {
-		was.Launches[id] = slices.Clone(ls)
-	}
-	was.Questions, was.Deliveries = maps.Clone(was.Questions), maps.Clone(was.Deliveries)
-	d.lazily = append(d.lazily, simKept{was, len(d.events)})
+	d.lazily = append(d.lazily, simKept{d.kept, len(d.events)})
 }
 
 // commit saves a change, all of it or nothing.
@@ -64,33 +57,26 @@ func (d *simDisk) commit(c checkpoints.Change) error {
 	}
 	d.waits(c.Lazy)
 	k := &d.kept
-	if k.Agents == nil {
-		*k = supervisor.State{
-			Agents: map[string]*supervisor.Agent{}, Launches: map[string][]*supervisor.Launch{},
-			Questions:  map[string]*supervisor.Question{},
-			Deliveries: map[string]*supervisor.Delivery{},
-		}
-	}
 	if c.Run != nil {
 		k.Run = c.Run
 	}
 	for _, a := range c.Agents {
-		k.Agents[a.ID] = a
+		k.Agents.Put(a.ID, a)
 	}
 	slices.SortFunc(c.Launches, func(a, b *supervisor.Launch) int { return a.N - b.N })
 	for _, l := range c.Launches {
-		ls := k.Launches[l.Agent]
+		ls := slices.Clone(k.Launches.Get(l.Agent))
 		if l.N > len(ls) {
 			ls = append(ls, nil)
 		}
 		ls[l.N-1] = l
-		k.Launches[l.Agent] = ls
+		k.Launches.Put(l.Agent, ls)
 	}
 	for _, q := range c.Questions {
-		k.Questions[q.ID] = q
+		k.Questions.Put(q.ID, q)
 	}
 	for _, v := range c.Deliveries {
-		k.Deliveries[v.UUID] = v
+		k.Deliveries.Put(v.UUID, v)
 	}
 	k.Taken = max(k.Taken, c.Taken)
 	d.events = append(d.events, events...)
@@ -110,19 +96,19 @@ func (d *simDisk) loaded() checkpoints.Loaded {
 		Run: *again(d, d.kept.Run), Agents: map[string]*supervisor.Agent{}, LastEvent: int64(len(d.events)),
 		Taken: d.kept.Taken,
 	}
-	for id, a := range d.kept.Agents {
+	for id, a := range d.kept.Agents.All() {
 		l.Agents[id] = again(d, a)
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.kept.Launches)) {
-		for _, launch := range d.kept.Launches[id] {
+	for launches := range d.kept.Launches.Values() {
+		for _, launch := range launches {
 			l.Launches = append(l.Launches, again(d, launch))
 		}
 	}
 	for _, q := range d.questions(func(*supervisor.Question) bool { return true }) {
 		l.Questions = append(l.Questions, again(d, q))
 	}
-	for _, id := range slices.Sorted(maps.Keys(d.kept.Deliveries)) {
-		l.Deliveries = append(l.Deliveries, again(d, d.kept.Deliveries[id]))
+	for v := range d.kept.Deliveries.Values() {
+		l.Deliveries = append(l.Deliveries, again(d, v))
 	}
 	return l
 }
@@ -161,7 +147,7 @@ var errTaken = errors.New("there is an answer")
 
 // answer leaves an answer, or changes one: Store.Answer and Store.ChangeAnswer.
 func (d *simDisk) answer(kind string, n supervisor.InboxEntry) error {
-	q := d.kept.Questions[n.Question]
+	q := d.kept.Questions.Get(n.Question)
 	if q == nil {
 		return checkpoints.ErrNoQuestion
 	}
@@ -196,8 +182,8 @@ func (d *simDisk) leave(n supervisor.InboxEntry) {
 // questions returns the questions in a stable order.
 func (d *simDisk) questions(f func(*supervisor.Question) bool) []*supervisor.Question {
 	var qs []*supervisor.Question
-	for _, id := range slices.Sorted(maps.Keys(d.kept.Questions)) {
-		if q := d.kept.Questions[id]; f(q) {
+	for q := range d.kept.Questions.Values() {
+		if f(q) {
 			qs = append(qs, q)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // Start starts the process of a launch.
 func (e *simEngine) Start(s supervisor.State, agent string, read func(procs.Message)) (p Process,
 	lost string, err error) {
-	a, l := s.Agents[agent], s.Launch(agent)
+	a, l := s.Agents.Get(agent), s.Launch(agent)
 	if !e.waits(fmt.Sprintf("launch %s %d", agent, l.N), func() {
 		if e.w.nature.absent() {
 			err = fmt.Errorf("no such file")
@@ -173,7 +173,7 @@ func (e *simEngine) transcript(a *supervisor.Agent, l *supervisor.Launch) *talk 
 
 func (e *simEngine) confirm(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Confirmed {
 	b := supervisor.Confirmed{UUID: f.Delivery}
-	d, a, l := s.Deliveries[f.Delivery], s.Agents[f.Agent], s.Launch(f.Agent)
+	d, a, l := s.Deliveries.Get(f.Delivery), s.Agents.Get(f.Agent), s.Launch(f.Agent)
 	e.waits(f.Key, func() {
 		switch t := e.transcript(a, l); {
 		case t == nil:
@@ -192,7 +192,7 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f effect.Effe
 
 func (e *simEngine) survey(_ context.Context, s supervisor.State, f effect.Effect,
 	c *listen.Listener) (b supervisor.Surveyed, found []signals.Signal) {
-	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
+	a, l := s.Agents.Get(f.Agent), s.Launch(f.Agent)
 	prompts := s.FindDeliveries(a.ID, func(d *supervisor.Delivery) bool { return d.Launch == l.N && d.Prompt() })
 	b = supervisor.Surveyed{Agent: a.ID, Launch: f.Launch, Checkpoint: "Files you wrote: schema.sql"}
 	var t *talk
@@ -227,7 +227,7 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f effect.Effec
 func (e *simEngine) check(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Checked {
 	b := supervisor.Checked{Agent: f.Agent, Part: f.Part}
 	e.waits(f.Key, func() {
-		if slices.ContainsFunc(task.Due(s.Agents[f.Agent], f.Part),
+		if slices.ContainsFunc(task.Due(s.Agents.Get(f.Agent), f.Part),
 			func(d task.Deliverable) bool { return d.Path == neverMade }) {
 			b.Missing = []string{neverMade}
 		}
@@ -237,7 +237,7 @@ func (e *simEngine) check(_ context.Context, s supervisor.State, f effect.Effect
 
 // runCommand is the machine's; what a command does is nobody's business here, but that it begins once.
 func (e *simEngine) runCommand(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.RanCommand {
-	q := s.Questions[f.Question]
+	q := s.Questions.Get(f.Question)
 	b := supervisor.RanCommand{Question: q.ID, Ran: checkpoints.Ran{Epoch: q.Ran.Epoch, Done: true, Exit: "exit 0"}}
 	if q.Ran.Epoch != s.Run.Epoch {
 		b.Ran.Exit = "cut off"

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -187,7 +186,7 @@ func ofParks(n *nature) {
 // takeAsWithdrawn takes the result of a call that was broken off for the news that claude has withdrawn the call.
 func takeAsWithdrawn(w *simulation, m procs.Message) procs.Message {
 	if r, ok := m.(procs.ToolResult); ok && r.BrokenOff {
-		for _, q := range w.disk.kept.Questions {
+		for q := range w.disk.kept.Questions.Values() {
 			if q.Tool != nil && q.Tool.ToolUse == r.ToolUse {
 				return procs.AskCancelled{Request: q.Tool.Request}
 			}
@@ -235,15 +234,14 @@ func afterwards(spoil func(before, after supervisor.State, b supervisor.Event) s
 }
 
 func withQuestion(s supervisor.State, id string, change func(*supervisor.Question)) supervisor.State {
-	q := *s.Questions[id]
+	q := *s.Questions.Get(id)
 	change(&q)
-	s.Questions = maps.Clone(s.Questions)
-	s.Questions[id] = &q
+	s.Questions.Put(id, &q)
 	return s
 }
 
 func forgetBegun(_, after supervisor.State, _ supervisor.Event) supervisor.State {
-	for id, q := range after.Questions {
+	for id, q := range after.Questions.All() {
 		if q.Delivering && q.State == checkpoints.QuestionAnswered {
 			after = withQuestion(after, id, func(q *supervisor.Question) { q.Delivering = false })
 		}
@@ -253,7 +251,7 @@ func forgetBegun(_, after supervisor.State, _ supervisor.Event) supervisor.State
 
 func forgetLost(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	if _, asks := e.Event.(supervisor.FileFound); asks {
-		for id, q := range s.Questions {
+		for id, q := range s.Questions.All() {
 			if q.File != nil && q.File.Lost {
 				s = withQuestion(s, id, func(q *supervisor.Question) {
 					file := *q.File
@@ -277,7 +275,7 @@ func stayAllTheSame(before, after supervisor.State, _ supervisor.Event) supervis
 
 func tellNoFork(_, after supervisor.State, b supervisor.Event) supervisor.State {
 	if c, ok := b.(supervisor.Created); ok && c.Fork != nil {
-		for id := range after.Questions {
+		for id := range after.Questions.All() {
 			after = withQuestion(after, id, func(q *supervisor.Question) { q.State = checkpoints.QuestionDelivered })
 		}
 	}
@@ -299,12 +297,11 @@ func forgetNotice(_, after supervisor.State, b supervisor.Event) supervisor.Stat
 }
 
 func forgetMessages(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
-	s.Deliveries = maps.Clone(s.Deliveries)
-	for id, v := range s.Deliveries {
+	for id, v := range s.Deliveries.All() {
 		if len(v.Messages) > 0 {
 			mute := *v
 			mute.Messages = nil
-			s.Deliveries[id] = &mute
+			s.Deliveries.Put(id, &mute)
 		}
 	}
 	return supervisor.Step(s, e)
@@ -335,12 +332,11 @@ func takeForDead(s supervisor.State, e supervisor.Happened) (supervisor.State, e
 
 func doubtNothing(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	if _, ended := e.Event.(supervisor.Ended); ended {
-		s.Deliveries = maps.Clone(s.Deliveries)
-		for id, v := range s.Deliveries {
+		for id, v := range s.Deliveries.All() {
 			if v.State == checkpoints.DeliveryDelivered {
 				long := *v
 				long.Turn, long.ArrivedAt = -100, time.Time{} // ago
-				s.Deliveries[id] = &long
+				s.Deliveries.Put(id, &long)
 			}
 		}
 	}
@@ -349,7 +345,7 @@ func doubtNothing(s supervisor.State, e supervisor.Happened) (supervisor.State, 
 
 func loseWhileParking(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	if b, ok := e.Event.(supervisor.InboxRead); ok {
-		for _, ls := range s.Launches {
+		for ls := range s.Launches.Values() {
 			if l := ls[len(ls)-1]; !l.Phase.Ended() && l.End == endPark {
 				for _, n := range b.Notes {
 					s.Taken = max(s.Taken, n.Seq)
@@ -362,15 +358,14 @@ func loseWhileParking(s supervisor.State, e supervisor.Happened) (supervisor.Sta
 }
 
 func withAgent(s supervisor.State, id string, change func(*supervisor.Agent)) supervisor.State {
-	a := *s.Agents[id]
+	a := *s.Agents.Get(id)
 	change(&a)
-	s.Agents = maps.Clone(s.Agents)
-	s.Agents[id] = &a
+	s.Agents.Put(id, &a)
 	return s
 }
 
 func tellNoParent(_, after supervisor.State, _ supervisor.Event) supervisor.State {
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if a.Delegated != nil && len(a.Outbox) == 0 {
 			continue
 		}
@@ -387,7 +382,7 @@ func tellAgain(s supervisor.State, e supervisor.Happened) (supervisor.State, err
 	next, err := supervisor.Step(s, e)
 	if _, opened := e.Event.(supervisor.Opened); opened && err == nil {
 		for _, c := range next.AllAgents() {
-			if c.Delegated != nil && c.Delegated.Told && c.Status.Ended() && !next.Agents[c.Parent].Status.Ended() {
+			if c.Delegated != nil && c.Delegated.Told && c.Status.Ended() && !next.Agents.Get(c.Parent).Status.Ended() {
 				next = withAgent(next, c.Parent, func(p *supervisor.Agent) {
 					p.Outbox = append(slices.Clip(p.Outbox),
 						checkpoints.OutboxItem{Key: "again " + c.ID, Text: endHeading + c.ID + "\nOutcome: " + string(c.Status),
@@ -402,14 +397,14 @@ func tellAgain(s supervisor.State, e supervisor.Happened) (supervisor.State, err
 // seenAs is a Step that takes agents for something else while it decides.
 func seenAs(s supervisor.State, e supervisor.Happened, see, restore func(*supervisor.Agent)) (supervisor.State, error) {
 	seen := s
-	for id := range s.Agents {
+	for id := range s.Agents.All() {
 		seen = withAgent(seen, id, see)
 	}
 	next, err := supervisor.Step(seen, e)
 	if err != nil {
 		return s, err
 	}
-	for id := range next.Agents {
+	for id := range next.Agents.All() {
 		next = withAgent(next, id, restore)
 	}
 	return next, nil
@@ -484,8 +479,8 @@ func stopEverybody(before, after supervisor.State, b supervisor.Event) superviso
 	if !ok || len(n.Notes) == 0 || n.Notes[0].Kind != supervisor.EntryStop {
 		return after
 	}
-	for id, a := range after.Agents {
-		if a.Delegated != nil && a.StopWanted == "" && !a.Status.Ended() && before.Agents[id] != nil {
+	for id, a := range after.Agents.All() {
+		if a.Delegated != nil && a.StopWanted == "" && !a.Status.Ended() && before.Agents.Get(id) != nil {
 			after = withAgent(after, id, func(a *supervisor.Agent) { a.StopWanted = n.Notes[0].By })
 		}
 	}
@@ -496,11 +491,11 @@ func stopEverybody(before, after supervisor.State, b supervisor.Event) superviso
 func settleTooLate(s supervisor.State, e supervisor.Happened) (supervisor.State, error) {
 	next, err := supervisor.Step(s, e)
 	if b, ended := e.Event.(supervisor.Ended); ended && err == nil {
-		for id, a := range next.Agents {
-			if old := s.Agents[id]; id != b.Agent && old != nil && old.QueuedAt != nil && a.Status == checkpoints.Starting {
+		for id, a := range next.Agents.All() {
+			if old := s.Agents.Get(id); id != b.Agent && old != nil && old.QueuedAt != nil && a.Status == checkpoints.Starting {
 				next = withAgent(next, id, func(n *supervisor.Agent) { *n = *old })
-				launches := maps.Clone(next.Launches)
-				launches[id] = s.Launches[id]
+				launches := next.Launches
+				launches.Put(id, s.Launches.Get(id))
 				next = withRecords(next, next.Run, next.Agents, launches)
 			}
 		}
@@ -509,7 +504,7 @@ func settleTooLate(s supervisor.State, e supervisor.Happened) (supervisor.State,
 }
 
 func forgetHolds(_, after supervisor.State, _ supervisor.Event) supervisor.State {
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if a.HoldUntil != nil {
 			after = withAgent(after, id, func(a *supervisor.Agent) { a.HoldUntil = nil })
 		}

@@ -77,8 +77,8 @@ func forksAreReady(_ *simulation, before, after supervisor.State, _ supervisor.H
 	if after.Run.Forked == nil || before.Run == nil {
 		return ""
 	}
-	root := after.Agents[after.Run.Root]
-	if len(after.Launches[root.ID]) == len(before.Launches[root.ID]) || root.Worktree == nil {
+	root := after.Agents.Get(after.Run.Root)
+	if len(after.Launches.Get(root.ID)) == len(before.Launches.Get(root.ID)) || root.Worktree == nil {
 		return "" // it was unpacked, where it has no folder of its own
 	}
 	if root.Worktree.State != checkpoints.WorktreeMade {

@@ -37,7 +37,7 @@ func (p *simProcess) nests() {
 	s := p.w.disk.kept
 	if child, q := s.NestedFor(&n.NestedRequest); child != nil {
 		n.Agent = child.ID
-	} else if q == nil && s.NestedRefused(s.Agents[p.agent], w) != "" {
+	} else if q == nil && s.NestedRefused(s.Agents.Get(p.agent), w) != "" {
 		return
 	}
 	p.keep(talkEntry{said: procs.ToolUse{ID: n.toolUse, Name: "Bash",
@@ -97,8 +97,8 @@ func (p *simProcess) returns(n *simNested, text string) {
 
 // unseen counts ends of children that count as told no more, since the turn is lost in which a client has told them.
 func (t *truth) unseen(before, after supervisor.State) {
-	for id, a := range after.Agents {
-		old := before.Agents[id]
+	for id, a := range after.Agents.All() {
+		old := before.Agents.Get(id)
 		if old != nil && old.Delegated != nil && old.Delegated.Nested != nil && old.Delegated.Nested.Seen != nil &&
 			a.Delegated.Nested.Seen == nil {
 			t.ends[id]++

@@ -129,7 +129,7 @@ func (w *simulation) takesOver(how ResumeOptions) {
 	w.supervise(func(ctx context.Context, s Supervisor) (supervisor.Outcome, error) { return s.Resume(ctx, RunID, how) })
 }
 
-func (w *simulation) root() *supervisor.Agent { return w.disk.kept.Agents[Root] }
+func (w *simulation) root() *supervisor.Agent { return w.disk.kept.Agents.Get(Root) }
 
 // pack ends what is left of a run that nobody supervises, and marks it, as Client.Pack does; false if it cannot be
 // packed.
@@ -172,14 +172,14 @@ func (w *simulation) unpack() bool {
 		return false
 	}
 	after := w.disk.load()
-	for id := range after.Agents {
-		if moved.Agents[id] == nil {
-			delete(w.disk.kept.Agents, id) // what is imported takes the place of all that there was
+	for id := range after.Agents.All() {
+		if moved.Agents.Get(id) == nil {
+			w.disk.kept.Agents.Delete(id) // what is imported takes the place of all that there was
 		}
 	}
 	after = w.disk.load()
-	for id, q := range after.Questions {
-		if supervisor.IsOpen(q) && !supervisor.IsOpen(before.Questions[id]) {
+	for id, q := range after.Questions.All() {
+		if supervisor.IsOpen(q) && !supervisor.IsOpen(before.Questions.Get(id)) {
 			delete(w.truth.given, id) // it is asked anew
 		}
 	}

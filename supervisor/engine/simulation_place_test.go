@@ -19,7 +19,7 @@ var placeRules = []rule{
 }
 
 func (e *simEngine) place(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Placed {
-	a := s.Agents[f.Agent]
+	a := s.Agents.Get(f.Agent)
 	b := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd, Worktree: a.Worktree}
 	e.waits(f.Key, func() {
 		if b.Worktree != nil {
@@ -46,7 +46,7 @@ func (e *simEngine) place(_ context.Context, s supervisor.State, f effect.Effect
 }
 
 func (e *simEngine) tidy(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Tidied {
-	tree := *s.Agents[f.Agent].Worktree
+	tree := *s.Agents.Get(f.Agent).Worktree
 	e.waits(f.Key, func() {
 		tree.State = checkpoints.WorktreeRemoved
 		if e.w.one(2) {
@@ -66,7 +66,7 @@ func (e *simEngine) merge(_ context.Context, _ supervisor.State, f effect.Effect
 }
 
 func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		switch {
 		case (a.Placing || a.Tidying) && (after.Live(id) != nil || w.alive(id) > 0):
 			return id + " has a process"
@@ -74,7 +74,7 @@ func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor
 			return id + " has ended before its worktree was looked through"
 		case a.Status.Ended() && a.Worktree != nil && a.Worktree.State == checkpoints.WorktreeMade:
 			return id + " has ended and left its worktree as it was"
-		case after.Config.Worktree && a.Delegated != nil && len(after.Launches[id]) > len(before.Launches[id]) &&
+		case after.Config.Worktree && a.Delegated != nil && len(after.Launches.Get(id)) > len(before.Launches.Get(id)) &&
 			(!a.Placed || a.Worktree == nil):
 			return id + " is launched, and nobody has made its folder ready"
 		}
@@ -84,7 +84,7 @@ func foldersAreReady(w *simulation, before, after supervisor.State, _ supervisor
 
 func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	paths := map[string]string{}
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if w := a.Worktree; w != nil && w.State == checkpoints.WorktreeMade {
 			if other := paths[w.Path]; other != "" {
 				return fmt.Sprintf("%s and %s work in %s", other, id, w.Path)
@@ -97,7 +97,7 @@ func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Happ
 
 func findingsAreMerged(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded &&
-		(len(after.Agents) > 1 || after.Agents[after.Run.Root].Subagents) &&
+		(after.Agents.Len() > 1 || after.Agents.Get(after.Run.Root).Subagents) &&
 		(after.Run.Merged == nil || !after.Run.Merged.Done) {
 		return fmt.Sprintf("%+v", after.Run.Merged)
 	}

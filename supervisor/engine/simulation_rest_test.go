@@ -65,7 +65,7 @@ func (t *truth) reads(w *simulation, in *talk, e talkEntry) {
 		return
 	}
 	for id, n := range t.given {
-		if q := w.disk.kept.Questions[id]; q != nil && q.AnsweredBy == supervisor.ByHook && word(n) != "" && !n.AllLike {
+		if q := w.disk.kept.Questions.Get(id); q != nil && q.AnsweredBy == supervisor.ByHook && word(n) != "" && !n.AllLike {
 			w.must("what a hook has answered is not answered again", !strings.Contains(e.read, word(n)), "%q for %s",
 				n.Value, id)
 		}
@@ -111,7 +111,7 @@ func withoutCommand(read, word string) string {
 func answeredSo(s supervisor.State, agent string, n supervisor.InboxEntry) int {
 	if !n.AllLike {
 		return 1 + len(s.FindQuestionsOf(agent, func(q *supervisor.Question) bool {
-			before := s.Questions[q.Like]
+			before := s.Questions.Get(q.Like)
 			return q.File != nil && before != nil && before.File != nil && q.Answer == n.Value && told(s, before)
 		}))
 	}
@@ -129,12 +129,12 @@ func told(s supervisor.State, q *supervisor.Question) bool {
 // question once what was answered, and it does so once.
 func (t *truth) readsOfQuestion(w *simulation, in *talk, e talkEntry) {
 	rows := map[string]int{}
-	for _, q := range w.disk.kept.Questions {
+	for q := range w.disk.kept.Questions.Values() {
 		if q.Agent == in.agent {
 			rows[wordOf(q)]++
 		}
 	}
-	for _, q := range w.disk.kept.Questions {
+	for q := range w.disk.kept.Questions.Values() {
 		if q.Child != "" { // it is told again with the end of the child
 			delete(rows, wordOf(q))
 		}
@@ -166,7 +166,7 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 		return
 	}
 	path, given, through := wordIn(string(c.input)), 0, 1
-	for _, q := range w.disk.kept.Questions {
+	for q := range w.disk.kept.Questions.Values() {
 		if questions.KindOf(q.Kind).Ruled && wordOf(q) == path && q.Answer == supervisor.Allow &&
 			q.State != checkpoints.QuestionOpen {
 			given++
@@ -210,7 +210,7 @@ func (w *simulation) atRest() {
 		return
 	}
 	holds, state := false, e.real.state
-	for id, a := range state.Agents {
+	for id, a := range state.Agents.All() {
 		if !a.Status.Ended() {
 			w.must("a supervised run rests only where it waits for a person", w.waitsForPerson(state, a, 0),
 				"%s is %s (%s), in flight: %v", id, a.Status, a.Reason, len(e.real.inflight))
@@ -229,7 +229,7 @@ func (w *simulation) atRest() {
 
 // waitsForPerson reports whether an agent waits for a person, or for another that does.
 func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, depth int) bool {
-	w.must("agents do not wait for each other in a circle", depth <= len(s.Agents), "%s", a.ID)
+	w.must("agents do not wait for each other in a circle", depth <= s.Agents.Len(), "%s", a.ID)
 	switch a.Status {
 	case checkpoints.Parked, checkpoints.Waiting:
 		return len(s.Open(a.ID))+len(s.Assuming(a.ID)) > 0
@@ -242,7 +242,7 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 	case checkpoints.OverBudget:
 		return len(s.FindQuestions(supervisor.IsOpen)) > 0
 	case checkpoints.Blocked:
-		for _, other := range s.Agents {
+		for other := range s.Agents.Values() {
 			if !other.Status.Ended() && (comesBefore(s, other, a) || other.Parent == a.ID && waitedFor(other)) &&
 				w.waitsForPerson(s, other, depth+1) {
 				return true
@@ -267,12 +267,12 @@ func comesBefore(s supervisor.State, first, a *supervisor.Agent) bool {
 func (w *simulation) atEnd() {
 	s := w.disk.kept
 	w.must("a run that has ended says so", s.Run.EndedAt != nil && s.Run.ExitCode != nil, "it is %s", s.Run.Status)
-	for id, a := range s.Agents {
+	for id, a := range s.Agents.All() {
 		w.must("a run ends after all its agents", a.Status.Ended(), "%s is %s", id, a.Status)
 	}
 	for id, n := range w.truth.given {
-		q := s.Questions[id]
-		a := s.Agents[q.Agent]
+		q := s.Questions.Get(id)
+		a := s.Agents.Get(q.Agent)
 		talk := w.talks[a.SessionID]
 		if a.Fault != "" || a.StopWanted != "" || q.State == checkpoints.QuestionWithdrawn || n.Value == giveUp {
 			continue
@@ -306,7 +306,7 @@ func (w *simulation) atEnd() {
 		if w := word(n); w != "" {
 			v = w
 		}
-		if q.Kind == questions.AskDelegation && q.Child != "" && s.Agents[q.Child] != nil {
+		if q.Kind == questions.AskDelegation && q.Child != "" && s.Agents.Get(q.Child) != nil {
 			v = q.Child // the approval names it, or its end does
 		}
 		if v == noWord {
@@ -320,7 +320,7 @@ func (w *simulation) atEnd() {
 	}
 	w.endsWereTold()
 	for _, n := range w.truth.said {
-		a, v := s.Agents[n.Agent], n.Value
+		a, v := s.Agents.Get(n.Agent), n.Value
 		if a == nil {
 			continue // where the run continues it was never begun
 		}
@@ -340,7 +340,7 @@ func (w *simulation) atEnd() {
 // firstOf returns the number of the launch with which the agent's present conversation began.
 func (w *simulation) firstOf(a *supervisor.Agent) int {
 	first := 1
-	for _, l := range w.disk.kept.Launches[a.ID] {
+	for _, l := range w.disk.kept.Launches.Get(a.ID) {
 		if !l.Resume {
 			first = l.N
 		}

@@ -3,9 +3,10 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
+
+	"claude-supervise/supervisor/table"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -66,7 +67,7 @@ func (w *simulation) stepped(before, after supervisor.State, e supervisor.Happen
 func (w *simulation) tellStep(before, after supervisor.State, e supervisor.Happened) {
 	w.tell("     %s", describe(e.Event))
 	for _, a := range after.AllAgents() {
-		if old := before.Agents[a.ID]; old == nil || old.Status != a.Status || old.Reason != a.Reason {
+		if old := before.Agents.Get(a.ID); old == nil || old.Status != a.Status || old.Reason != a.Reason {
 			w.tell("          %s is %s (%s)", a.ID, a.Status, a.Reason)
 		}
 	}
@@ -105,7 +106,7 @@ func (e *simEngine) plan(s supervisor.State, undone []string) effect.Parts {
 	for _, effect := range plan {
 		e.w.must("the keys of a plan are unique", !keys[effect.Key], "%s", effect.Key)
 		keys[effect.Key] = true
-		a := s.Agents[effect.Agent]
+		a := s.Agents.Get(effect.Agent)
 		e.w.must("nothing is planned for an agent that has ended", a == nil || !a.Status.Ended(), "%s", effect.Key)
 	}
 	return parts
@@ -139,16 +140,23 @@ func recordsOf(s supervisor.State) supervisor.State {
 // sameRecords reports whether the records of two states say the same. Most of them are the same ones.
 func sameRecords(a, b *supervisor.State) bool {
 	return a.Taken == b.Taken && same(a.Run, b.Run) && reflect.DeepEqual(&a.Config, &b.Config) &&
-		maps.EqualFunc(a.Agents, b.Agents, same) && maps.EqualFunc(a.Questions, b.Questions, same) &&
-		maps.EqualFunc(a.Deliveries, b.Deliveries, same) &&
-		maps.EqualFunc(a.Launches, b.Launches, func(a, b []*supervisor.Launch) bool { return slices.EqualFunc(a, b, same) })
+		sameTable(a.Agents, b.Agents, same) && sameTable(a.Questions, b.Questions, same) &&
+		sameTable(a.Deliveries, b.Deliveries, same) &&
+		sameTable(a.Launches, b.Launches, func(a, b []*supervisor.Launch) bool { return slices.EqualFunc(a, b, same) })
+}
+
+func sameTable[V any](a, b table.Table[V], same func(a, b V) bool) bool {
+	for range a.Since(b, same) {
+		return false
+	}
+	return a.Len() == b.Len()
 }
 
 func same[T any](a, b *T) bool { return a == b || reflect.DeepEqual(a, b) }
 
 func questionsGoForward(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
-	for id, old := range before.Questions {
-		q := after.Questions[id]
+	for id, old := range before.Questions.All() {
+		q := after.Questions.Get(id)
 		if q == nil {
 			return id + " is gone"
 		}
@@ -171,8 +179,8 @@ func questionsGoForward(_ *simulation, before, after supervisor.State, e supervi
 }
 
 func answersStand(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
-	for id, old := range before.Questions {
-		q := after.Questions[id]
+	for id, old := range before.Questions.All() {
+		q := after.Questions.Get(id)
 		first := old.State == checkpoints.QuestionWithdrawn && old.AnsweredAt == nil // accepted before that was known
 		hook := q.AnsweredBy == supervisor.ByHook && old.AnsweredBy != supervisor.ByHook
 		if first || hook || old.State == checkpoints.QuestionOpen || q.Answer == old.Answer && q.Skipped == old.Skipped {
@@ -203,10 +211,10 @@ func isChanged(notes []supervisor.InboxEntry, q *supervisor.Question) bool {
 }
 
 func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor.Happened) string {
-	for id, old := range before.Questions {
-		q := after.Questions[id]
+	for id, old := range before.Questions.All() {
+		q := after.Questions.Get(id)
 		if old.State != checkpoints.QuestionOpen || q.State == checkpoints.QuestionOpen || q.Kind == questions.AskBudget ||
-			q.Kind == questions.AskOverrun && after.Agents[q.Agent].Status.Ended() { // it was not waited for
+			q.Kind == questions.AskOverrun && after.Agents.Get(q.Agent).Status.Ended() { // it was not waited for
 			continue
 		}
 		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && q.Kind == questions.AskCommand && old.Asker != "" {
@@ -224,7 +232,7 @@ func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor
 			return fmt.Sprintf("%s is %s by %T", id, q.State, e.Event)
 		case supervisor.InboxRead, supervisor.Opened, supervisor.FileGone:
 		default:
-			if a := after.Agents[q.Agent]; q.State == checkpoints.QuestionWithdrawn && a.Fault == "" && a.StopWanted == "" {
+			if a := after.Agents.Get(q.Agent); q.State == checkpoints.QuestionWithdrawn && a.Fault == "" && a.StopWanted == "" {
 				return fmt.Sprintf("%s is withdrawn by %T, and its agent is %s", id, e.Event, a.Status)
 			}
 		}
@@ -235,7 +243,7 @@ func timeEndsNothing(w *simulation, before, after supervisor.State, e supervisor
 func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Happened) string {
 	if b, ok := e.Event.(supervisor.TurnEnded); ok {
 		name := processName(b.Agent, b.Launch)
-		if n := after.Launches[b.Agent][b.Launch-1].Turns; n > w.truth.results[name] {
+		if n := after.Launches.Get(b.Agent)[b.Launch-1].Turns; n > w.truth.results[name] {
 			return fmt.Sprintf("%d turns of %s, which has told the end of %d", n, name, w.truth.results[name])
 		}
 	}
@@ -243,7 +251,7 @@ func turnsEnd(w *simulation, _, after supervisor.State, e supervisor.Happened) s
 }
 
 func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Happened) string {
-	for agent, ls := range after.Launches {
+	for agent, ls := range after.Launches.All() {
 		live := 0
 		for i, l := range ls {
 			if l.N != i+1 {
@@ -264,7 +272,7 @@ func oneLaunchLives(w *simulation, _, after supervisor.State, _ supervisor.Happe
 }
 
 func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happened) string {
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if a.Status != checkpoints.Succeeded && a.Status != checkpoints.Partial {
 			continue
 		}
@@ -282,7 +290,7 @@ func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happen
 		case !a.Group && (a.Report == nil || !a.Report.Checked):
 			return "it has no report that was checked"
 		}
-		for _, q := range after.Questions {
+		for q := range after.Questions.Values() {
 			if q.Agent == id && q.State == checkpoints.QuestionAnswered {
 				return "the answer of " + q.ID + " is not delivered"
 			}
@@ -292,18 +300,18 @@ func successIsLast(w *simulation, _, after supervisor.State, _ supervisor.Happen
 }
 
 func runIsWorst(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
-	root, worst, ended, decides := after.Agents[after.Run.Root], 0, true, after.Agents[after.Run.Root]
+	root, worst, ended, decides := after.Agents.Get(after.Run.Root), 0, true, after.Agents.Get(after.Run.Root)
 	bad := []supervisor.Status{
 		checkpoints.Succeeded, checkpoints.Partial, checkpoints.OverBudget, checkpoints.Stopped,
 		checkpoints.Unreported, checkpoints.Failed,
 	}
-	for _, a := range after.Agents {
+	for a := range after.Agents.Values() {
 		ended = ended && a.Status.Ended()
 		counts := true
-		for up := a; up != nil; up = after.Agents[up.Parent] {
+		for up := a; up != nil; up = after.Agents.Get(up.Parent) {
 			counts = counts && up.ContinuedBy == "" && (up.Delegated == nil || up.Delegated.Independence != checkpoints.Optional)
 		}
-		up := after.Agents[a.Parent]
+		up := after.Agents.Get(a.Parent)
 		follows := a.Status == checkpoints.Stopped && up != nil && a.StopWanted == "the end of "+up.ID &&
 			slices.Index(bad, up.Status) >= 2
 		if counts && a.Status.Ended() && !follows {
@@ -345,7 +353,7 @@ func statusIsSo(w *simulation, _, after supervisor.State, e supervisor.Happened)
 	if _, created := e.Event.(supervisor.Created); created {
 		return ""
 	}
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		l, open, assumed := after.Live(id), len(after.Open(id)), len(after.Assuming(id))
 		if a.Group || a.Tidying || a.Placing {
 			continue // without a process
@@ -383,8 +391,8 @@ func theEndIsTheEnd(_ *simulation, before, after supervisor.State, e supervisor.
 	if b, ok := e.Event.(supervisor.Opened); ok && (b.Revive || b.Failed) {
 		return ""
 	}
-	for id, old := range before.Agents {
-		if a := after.Agents[id]; old.Status.Ended() && a.Status != old.Status {
+	for id, old := range before.Agents.All() {
+		if a := after.Agents.Get(id); old.Status.Ended() && a.Status != old.Status {
 			return fmt.Sprintf("%s was %s and is %s by %T", id, old.Status, a.Status, e.Event)
 		}
 	}
@@ -405,7 +413,7 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 	if _, left := e.Event.(supervisor.Left); !left || after.Run.Left == "" {
 		return ""
 	}
-	for id := range after.Agents {
+	for id := range after.Agents.All() {
 		if after.Live(id) != nil || w.alive(id) > 0 {
 			return "a process of " + id
 		}
@@ -421,7 +429,7 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 	if n := w.disk.unread(after.Taken); len(n) > 0 {
 		return fmt.Sprintf("%d notes in the inbox", len(n))
 	}
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if after.Run.Left == supervisor.LeavingEnded && !a.Status.Ended() {
 			return fmt.Sprintf("it has left (%s) %s, which is %s", after.Run.Left, id, a.Status)
 		}
@@ -433,7 +441,7 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 }
 
 func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if r := a.Report; r != nil && !r.Checked && len(r.Missing) > 0 {
 			return id + " misses what nobody has looked for"
 		}
@@ -446,9 +454,9 @@ func reportsAreChecked(_ *simulation, _, after supervisor.State, _ supervisor.Ha
 
 func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.Happened) string {
 	numbers := map[int]string{}
-	for id, v := range after.Deliveries {
+	for id, v := range after.Deliveries.All() {
 		if other, taken := numbers[v.Seq]; taken {
-			return fmt.Sprintf("deliveries %s and %s are both number %d", after.Deliveries[other].Key, v.Key, v.Seq)
+			return fmt.Sprintf("deliveries %s and %s are both number %d", after.Deliveries.Get(other).Key, v.Key, v.Seq)
 		}
 		numbers[v.Seq] = id
 	}
@@ -456,11 +464,11 @@ func sayingsHaveAnOrder(_ *simulation, _, after supervisor.State, _ supervisor.H
 }
 
 func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, q := range after.Questions {
-		if q.State != checkpoints.QuestionOpen || before.Questions[id] != nil {
+	for id, q := range after.Questions.All() {
+		if q.State != checkpoints.QuestionOpen || before.Questions.Get(id) != nil {
 			continue
 		}
-		for _, o := range before.Questions {
+		for o := range before.Questions.Values() {
 			same := o.Kind == q.Kind && o.Text == q.Text && o.Header == q.Header && o.Validate == q.Validate &&
 				o.Optional == q.Optional
 			if o.ForAllLike && same && q.Kind == questions.AskClarification && len(q.Options) == 0 {
@@ -474,11 +482,11 @@ func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.
 // lostIsAnswered looks at what a script asks by a file: had an earlier one of its agent asked the same, and was lost
 // before it took the answer that a person gave, this one has it.
 func lostIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, q := range after.Questions {
-		if q.State != checkpoints.QuestionOpen || before.Questions[id] != nil || !supervisor.WaitsForFile(q) {
+	for id, q := range after.Questions.All() {
+		if q.State != checkpoints.QuestionOpen || before.Questions.Get(id) != nil || !supervisor.WaitsForFile(q) {
 			continue
 		}
-		for _, o := range before.Questions {
+		for o := range before.Questions.Values() {
 			if o.Agent == q.Agent && o.Text == q.Text && o.File != nil && o.File.Lost && o.File.Drop == "" &&
 				o.State == checkpoints.QuestionAnswered && !o.Delivering {
 				return fmt.Sprintf("%s is asked, and %s is answered %q", id, o.ID, o.Answer)

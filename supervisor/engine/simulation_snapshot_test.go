@@ -88,7 +88,7 @@ func (e *simEngine) snapshot(_ context.Context, s supervisor.State, _ int64, cap
 		}
 		if b.Problem == "" && b.Unleased == "" {
 			e.w.lease.asked = map[string]bool{}
-			for id := range s.Questions {
+			for id := range s.Questions.All() {
 				e.w.lease.asked[id] = true
 			}
 		}
@@ -196,7 +196,7 @@ func (w *simulation) leaseAtRest() bool {
 		fmt.Sprint(s.Run.Snapshots))
 	if r := s.Run.Snapshots; r != nil && s.Config.Snapshots != nil && r.Problem == "" {
 		turns := s.InTurns() // what is asked in the middle of a turn is asked again with it
-		for id, q := range s.Questions {
+		for id, q := range s.Questions.All() {
 			w.must("what an agent at rest asks is in the newest snapshot",
 				w.lease.asked[id] || !supervisor.IsOpen(q) || slices.Contains(turns, q.Agent), "%s", id)
 		}

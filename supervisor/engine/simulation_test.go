@@ -227,8 +227,8 @@ func newReached() *reached {
 
 func (r *reached) step(before, after supervisor.State, e supervisor.Happened) {
 	r.bodies[e.Name()]++
-	for id, a := range after.Agents {
-		if old := before.Agents[id]; old != nil && old.Status != a.Status {
+	for id, a := range after.Agents.All() {
+		if old := before.Agents.Get(id); old != nil && old.Status != a.Status {
 			r.edges[[2]supervisor.Status{old.Status, a.Status}]++
 		}
 	}

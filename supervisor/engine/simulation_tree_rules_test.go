@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
@@ -30,7 +32,7 @@ var treeRules = []rule{
 
 // waitsForOthers reports whether an agent waits for its children, or comes after others.
 func (w *simulation) waitsForOthers(s supervisor.State, a *supervisor.Agent) bool {
-	for _, o := range s.Agents {
+	for o := range s.Agents.Values() {
 		if !o.Status.Ended() && (comesBefore(s, o, a) || o.Parent == a.ID && waitedFor(o)) {
 			return true
 		}
@@ -44,12 +46,12 @@ func waitedFor(c *supervisor.Agent) bool {
 }
 
 func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, c := range after.Agents {
-		p := after.Agents[c.Parent]
+	for id, c := range after.Agents.All() {
+		p := after.Agents.Get(c.Parent)
 		if p == nil || c.Status.Ended() || !waitedFor(c) {
 			continue
 		}
-		switch old := before.Agents[p.ID]; {
+		switch old := before.Agents.Get(p.ID); {
 		case p.Status == checkpoints.Succeeded, p.Status == checkpoints.Partial, p.Status == checkpoints.Unreported &&
 			(old == nil || old.Status != p.Status):
 			return fmt.Sprintf("%s is %s while %s is %s", p.ID, p.Status, id, c.Status)
@@ -59,13 +61,13 @@ func nothingBeforeChildren(_ *simulation, before, after supervisor.State, _ supe
 }
 
 func childrenHaveAnOrder(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, ls := range after.Launches {
-		a := after.Agents[id]
-		if len(before.Launches[id]) > 0 || len(ls) == 0 || a.Delegated == nil {
+	for id, ls := range after.Launches.All() {
+		a := after.Agents.Get(id)
+		if len(before.Launches.Get(id)) > 0 || len(ls) == 0 || a.Delegated == nil {
 			continue
 		}
 		for _, first := range a.Delegated.After {
-			if p := after.Agents[first]; p.ContinuedBy == "" && p.Status != checkpoints.Succeeded &&
+			if p := after.Agents.Get(first); p.ContinuedBy == "" && p.Status != checkpoints.Succeeded &&
 				p.Status != checkpoints.Partial {
 				return fmt.Sprintf("%s is launched, and %s is %s", id, first, p.Status)
 			}
@@ -78,8 +80,8 @@ func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Hap
 	if _, created := e.Event.(supervisor.Created); created || reserved(e.Event) {
 		return ""
 	}
-	for id, c := range after.Agents {
-		p := after.Agents[c.Parent]
+	for id, c := range after.Agents.All() {
+		p := after.Agents.Get(c.Parent)
 		if p != nil && p.Status.Ended() && !c.Status.Ended() && c.StopWanted == "" {
 			return id + " continues, and nobody is there to hear of its end"
 		}
@@ -94,7 +96,7 @@ func endsAreOwed(_ *simulation, before, after supervisor.State, e supervisor.Hap
 // atWorkNow counts the processes that do not only wait, and the folders that are made ready for one.
 func atWorkNow(s supervisor.State) int {
 	n := 0
-	for id, a := range s.Agents {
+	for id, a := range s.Agents.All() {
 		l := s.Live(id)
 		waits := l != nil && l.End == "" && (a.Status == checkpoints.Waiting ||
 			a.Status == checkpoints.Blocked && len(l.Background)+len(l.WakeUps) == 0 && l.Phase != checkpoints.LaunchTurnDue)
@@ -111,9 +113,9 @@ func atWorkNow(s supervisor.State) int {
 // launchedIn returns the agents whose next process, or the folder for it, a step has begun.
 func launchedIn(before, after supervisor.State) []*supervisor.Agent {
 	var as []*supervisor.Agent
-	for id, a := range after.Agents {
-		placing := before.Agents[id] != nil && before.Agents[id].Placing
-		if len(after.Launches[id]) > len(before.Launches[id]) && !placing || a.Placing && !placing {
+	for id, a := range after.Agents.All() {
+		placing := before.Agents.Get(id) != nil && before.Agents.Get(id).Placing
+		if len(after.Launches.Get(id)) > len(before.Launches.Get(id)) && !placing || a.Placing && !placing {
 			as = append(as, a)
 		}
 	}
@@ -131,7 +133,7 @@ func most(s supervisor.State) int {
 
 // waitsForShare reports whether all that is left of a cost budget is set aside for processes that live.
 func waitsForShare(s supervisor.State, a *supervisor.Agent) bool {
-	for scope := a; scope != nil; scope = s.Agents[scope.Parent] {
+	for scope := a; scope != nil; scope = s.Agents.Get(scope.Parent) {
 		if scope.Budget == nil || scope.Budget.CostUSD == 0 {
 			continue
 		}
@@ -164,7 +166,7 @@ func slotsAreUsed(_ *simulation, _, after supervisor.State, e supervisor.Happene
 	if most := most(after); most > 0 && atWorkNow(after) >= most {
 		return ""
 	}
-	for id, a := range after.Agents {
+	for id, a := range after.Agents.All() {
 		if a.QueuedAt != nil && !a.Placing && !a.Status.Ended() && !waitsForShare(after, a) {
 			return fmt.Sprintf("%s is %s (%s)", id, a.Status, a.Reason)
 		}
@@ -191,10 +193,10 @@ func (p place) compare(o place) int {
 func queueHasAnOrder(_ *simulation, before, after supervisor.State, e supervisor.Happened) string {
 	for _, a := range launchedIn(before, after) {
 		since := e.At
-		if old := before.Agents[a.ID]; old != nil && old.QueuedAt != nil {
+		if old := before.Agents.Get(a.ID); old != nil && old.QueuedAt != nil {
 			since = *old.QueuedAt
 		}
-		for _, other := range after.Agents {
+		for other := range after.Agents.Values() {
 			if other.QueuedAt == nil || other.Placing || other.Status.Ended() || waitsForShare(after, other) {
 				continue
 			}
@@ -215,8 +217,8 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 	case supervisor.Opened:
 		notes = b.Notes
 	}
-	for id, q := range after.Questions {
-		old := before.Questions[id]
+	for id, q := range after.Questions.All() {
+		old := before.Questions.Get(id)
 		if q.Kind == questions.AskBudget && q.Answer == stopIt && q.State == checkpoints.QuestionDelivered &&
 			(old == nil || old.State != q.State) {
 			notes = append(notes, supervisor.InboxEntry{Kind: supervisor.EntryStop, Agent: q.Agent})
@@ -231,8 +233,8 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 		}
 		return false
 	}
-	for id, a := range after.Agents {
-		old := before.Agents[id]
+	for id, a := range after.Agents.All() {
+		old := before.Agents.Get(id)
 		if old == nil || old.Status.Ended() {
 			continue
 		}
@@ -242,7 +244,7 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 		if old.StopWanted != "" || a.StopWanted == "" || named(a) {
 			continue
 		}
-		p := after.Agents[a.Parent]
+		p := after.Agents.Get(a.Parent)
 		orphaned := p != nil && p.Status.Ended() && a.StopWanted == "the end of "+p.ID
 		if !orphaned && !deniedAfterAll(before, after, a) {
 			return fmt.Sprintf("%s is stopped by %s", id, a.StopWanted)
@@ -254,8 +256,8 @@ func stopsAreAimed(_ *simulation, before, after supervisor.State, e supervisor.H
 // deniedAfterAll reports whether the answer that has brought an agent about says so no more, and was not on its way
 // before: its new one may be by now.
 func deniedAfterAll(before, after supervisor.State, a *supervisor.Agent) bool {
-	for _, q := range after.Questions {
-		old := before.Questions[q.ID]
+	for q := range after.Questions.Values() {
+		old := before.Questions.Get(q.ID)
 		if q.Child == a.ID && (old == nil || !old.Delivering) && !strings.HasPrefix(q.Answer, supervisor.Approve) &&
 			q.Answer != questions.DelegateIt {
 			return true
@@ -265,20 +267,20 @@ func deniedAfterAll(before, after supervisor.State, a *supervisor.Agent) bool {
 }
 
 func childrenAreApproved(w *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, a := range after.Agents {
-		if before.Run == nil || before.Agents[id] != nil {
+	for id, a := range after.Agents.All() {
+		if before.Run == nil || before.Agents.Get(id) != nil {
 			continue
 		}
-		q := after.Questions[a.Delegated.Question]
+		q := after.Questions.Get(a.Delegated.Question)
 		switch {
 		case q == nil && a.Delegated.Nested == nil:
 			return id + " has come from nowhere"
 		case q == nil:
 			c := after.Config
-			if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
-				len(before.Agents) >= c.MaxAgents ||
+			if p := before.Agents.Get(a.Parent); c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
+				before.Agents.Len() >= c.MaxAgents ||
 				c.Delegate.At(a.Depth) != conf.AutoDelegations {
-				return fmt.Sprintf("%s, the %dth agent, at depth %d, by a nested run", id, len(after.Agents), a.Depth)
+				return fmt.Sprintf("%s, the %dth agent, at depth %d, by a nested run", id, after.Agents.Len(), a.Depth)
 			}
 		case q.Child != id:
 			return id + " is not the child of question " + q.ID
@@ -290,12 +292,12 @@ func childrenAreApproved(w *simulation, before, after supervisor.State, _ superv
 			continue
 		}
 		c := after.Config
-		if p := before.Agents[a.Parent]; c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
-			len(before.Agents) >= c.MaxAgents ||
+		if p := before.Agents.Get(a.Parent); c.MaxDepth > 0 && p.Depth >= c.MaxDepth || c.MaxAgents > 0 &&
+			before.Agents.Len() >= c.MaxAgents ||
 			c.Delegate.At(a.Depth) != conf.AutoDelegations {
-			return fmt.Sprintf("%s, the %dth agent, at depth %d", id, len(after.Agents), a.Depth)
+			return fmt.Sprintf("%s, the %dth agent, at depth %d", id, after.Agents.Len(), a.Depth)
 		}
-		for _, twin := range after.Agents {
+		for twin := range after.Agents.Values() {
 			if twin.ID != id && twin.Parent == a.Parent && !twin.Status.Ended() &&
 				twin.Delegated.Fingerprint == a.Delegated.Fingerprint {
 				return id + " does what " + twin.ID + " does"
@@ -318,19 +320,19 @@ func (w *simulation) isSettled(after supervisor.State, e supervisor.Happened) {
 
 // withoutReasons leaves out what is only for people: it may say the same in other words.
 func withoutReasons(s supervisor.State) supervisor.State {
-	agents, run := map[string]*supervisor.Agent{}, *s.Run
-	for id, a := range s.Agents {
+	agents, run := s.Agents, *s.Run
+	for id, a := range s.Agents.All() {
 		mute := *a
 		mute.Reason = ""
-		agents[id] = &mute
+		agents.Put(id, &mute)
 	}
 	run.Reason = ""
 	return withRecords(s, &run, agents, s.Launches)
 }
 
 // withRecords returns a state with others of its records, and nothing that was concluded from those before.
-func withRecords(s supervisor.State, run *supervisor.Run, agents map[string]*supervisor.Agent,
-	launches map[string][]*supervisor.Launch) supervisor.State {
+func withRecords(s supervisor.State, run *supervisor.Run, agents table.Table[*supervisor.Agent],
+	launches table.Table[[]*supervisor.Launch]) supervisor.State {
 	return supervisor.State{Run: run, Config: s.Config, Agents: agents, Launches: launches, Questions: s.Questions,
 		Deliveries: s.Deliveries, Taken: s.Taken}
 }
@@ -338,13 +340,13 @@ func withRecords(s supervisor.State, run *supervisor.Run, agents map[string]*sup
 // differs names the records in which two states differ.
 func differs(a, b supervisor.State) string {
 	var what []string
-	for id, x := range b.Agents {
-		if y := a.Agents[id]; y == nil || !bytes.Equal(text.JSON(x), text.JSON(y)) {
+	for id, x := range b.Agents.All() {
+		if y := a.Agents.Get(id); y == nil || !bytes.Equal(text.JSON(x), text.JSON(y)) {
 			what = append(what, fmt.Sprintf("%s becomes %s (%s)", id, x.Status, x.Reason))
 		}
 	}
-	for id, ls := range b.Launches {
-		if !bytes.Equal(text.JSON(ls), text.JSON(a.Launches[id])) {
+	for id, ls := range b.Launches.All() {
+		if !bytes.Equal(text.JSON(ls), text.JSON(a.Launches.Get(id))) {
 			what = append(what, "launches of "+id)
 		}
 	}

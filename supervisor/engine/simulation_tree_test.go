@@ -211,8 +211,8 @@ func (w *simulation) revives() bool {
 
 // ended counts the ends of children.
 func (t *truth) ended(before, after supervisor.State) {
-	for id, a := range after.Agents {
-		old, p := before.Agents[id], after.Agents[a.Parent]
+	for id, a := range after.Agents.All() {
+		old, p := before.Agents.Get(id), after.Agents.Get(a.Parent)
 		if p == nil || a.EndedAt == nil || old != nil && old.EndedAt != nil && old.EndedAt.Equal(*a.EndedAt) {
 			continue
 		}
@@ -240,7 +240,7 @@ func (w *simulation) endsWereTold() {
 	s := w.disk.kept
 	for end, n := range w.truth.owed {
 		id := end.child
-		p := s.Agents[s.Agents[id].Parent]
+		p := s.Agents.Get(s.Agents.Get(id).Parent)
 		talk := w.talks[p.SessionID]
 		if p.ID != end.parent || p.Fault != "" || p.StopWanted != "" || talk == nil || w.firstOf(p) > 1 {
 			continue

@@ -45,7 +45,7 @@ func undelivered(d *supervisor.Delivery) bool {
 
 // failed reports whether an agent is one that is tried again.
 func failed(s supervisor.State, a *supervisor.Agent) bool {
-	for up := a; up != nil; up = s.Agents[up.Parent] {
+	for up := a; up != nil; up = s.Agents.Get(up.Parent) {
 		if up.Delegated != nil && !waitedFor(up) {
 			return false
 		}
@@ -82,7 +82,7 @@ func (w *simulation) resets() time.Time {
 
 // refusedAreAsked looks whether a person was asked about each refused call that a conversation has.
 func (w *simulation) refusedAreAsked(s supervisor.State) {
-	for id, a := range s.Agents {
+	for id, a := range s.Agents.All() {
 		t := w.talks[a.SessionID]
 		if t == nil || a.Status.Ended() {
 			continue
@@ -100,10 +100,10 @@ func (w *simulation) refusedAreAsked(s supervisor.State) {
 const goesByIt = "goes by it already"
 
 func assumedIsReported(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
-	for id, q := range after.Questions {
-		old := before.Questions[id]
+	for id, q := range after.Questions.All() {
+		old := before.Questions.Get(id)
 		new := strings.Contains(q.Remark, goesByIt) && (old == nil || !strings.Contains(old.Remark, goesByIt))
-		if r := after.Agents[q.Agent].Report; new && (!questions.KindOf(q.Kind).Refused && q.Assumed == nil || r == nil || r.Status != "success") {
+		if r := after.Agents.Get(q.Agent).Report; new && (!questions.KindOf(q.Kind).Refused && q.Assumed == nil || r == nil || r.Status != "success") {
 			return fmt.Sprintf("%s: %q, reported %+v", id, q.Remark, r)
 		}
 	}

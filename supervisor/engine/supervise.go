@@ -226,7 +226,7 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 	if e.state.Run == nil {
 		return supervisor.Outcome{}, err // the run was not even created
 	}
-	out := supervisor.Outcome{Run: e.state.Run, Root: e.state.Agents[e.state.Run.Root], State: e.state,
+	out := supervisor.Outcome{Run: e.state.Run, Root: e.state.Agents.Get(e.state.Run.Root), State: e.state,
 		Code: supervisor.ExitCodeOf(e.state)}
 	switch {
 	case errors.Is(err, errAbandoned):

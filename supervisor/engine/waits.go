@@ -86,7 +86,7 @@ func (e *engine) waitOverdue(f effect.Effect) func(context.Context) result {
 			return r
 		}
 		return result{finish: func() supervisor.Event {
-			asked := e.state.OverrunQuestion(e.state.Agents[f.Agent])
+			asked := e.state.OverrunQuestion(e.state.Agents.Get(f.Agent))
 			return supervisor.Overdue{Agent: f.Agent,
 				Naming: e.naming(f.Agent, questions.AskOverrun, []signals.Question{asked}, "")}
 		}}
@@ -96,7 +96,7 @@ func (e *engine) waitOverdue(f effect.Effect) func(context.Context) result {
 // clock tells how long a scope is at work. It goes by a clock that neither jumps nor runs while the machine sleeps, and
 // tells it once a minute at least: more than that is not lost with the supervisor.
 func (e *engine) clock(f effect.Effect) func(context.Context) result {
-	a := e.state.Agents[f.Agent]
+	a := e.state.Agents.Get(f.Agent)
 	left := min(a.Budget.Time-a.Worked, supervisor.PollInterval)
 	return func(ctx context.Context) result {
 		begun := time.Now()

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 )
@@ -32,11 +34,10 @@ func (d watchedDrop) Loosen(loose bool) { *d.loose = loose }
 
 func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
 	at := func(end string, questions ...*supervisor.Question) supervisor.State {
-		s := supervisor.State{Agents: map[string]*supervisor.Agent{Root: {ID: Root}},
-			Launches:  map[string][]*supervisor.Launch{Root: {{Phase: checkpoints.LaunchTurn, End: end}}},
-			Questions: map[string]*supervisor.Question{}}
+		s := supervisor.State{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root}}),
+			Launches: table.Of(map[string][]*supervisor.Launch{Root: {{Phase: checkpoints.LaunchTurn, End: end}}})}
 		for _, q := range questions {
-			s.Questions[q.ID] = q
+			s.Questions.Put(q.ID, q)
 		}
 		return s
 	}

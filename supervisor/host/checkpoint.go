@@ -166,7 +166,7 @@ func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) strin
 		return path
 	}
 	s, err := view.State(ctx, m.Store, q.Run)
-	if err != nil || s.Agents[q.Agent] == nil {
+	if err != nil || s.Agents.Get(q.Agent) == nil {
 		return ""
 	}
 	cwd := s.Folder(q.Agent)
@@ -178,7 +178,7 @@ func (m Machine) checkpointOf(ctx context.Context, q *supervisor.Question) strin
 		return ""
 	}
 	questions := s.FindQuestionsOf(q.Agent, func(*supervisor.Question) bool { return true })
-	if err := w.checkpoint(s.Agents[q.Agent], cwd, questions, w.text(cwd, questions)).Publish(path); err != nil {
+	if err := w.checkpoint(s.Agents.Get(q.Agent), cwd, questions, w.text(cwd, questions)).Publish(path); err != nil {
 		m.Log.Error().Err(err).Msg("checkpoint")
 		return ""
 	}

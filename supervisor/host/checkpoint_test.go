@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/table"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/signals"
@@ -86,8 +88,8 @@ func TestTheAnswerStandsInTheCheckpointOfTheNextLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.State, q.Answer, q.AnsweredAt = checkpoints.QuestionAnswered, "oauth", &at
-	s := supervisor.State{Run: &supervisor.Run{ID: "r-1"}, Agents: map[string]*supervisor.Agent{"a-1": {ID: "a-1"}},
-		Questions: map[string]*supervisor.Question{"q-1": q}}
+	s := supervisor.State{Run: &supervisor.Run{ID: "r-1"}, Agents: table.Of(map[string]*supervisor.Agent{"a-1": {ID: "a-1"}}),
+		Questions: table.Of(map[string]*supervisor.Question{"q-1": q})}
 	m.setAnswer(s, "a-1")
 	c, err := checkpoints.ReadCheckpoint(path)
 	if err != nil || c.UserAnswer == nil || *c.UserAnswer != "oauth" {

@@ -23,7 +23,7 @@ const maxCommandOutput = 8 << 10
 // runCommand runs the command that a person let run for an agent, in the agent's folder and as the person. It lives no
 // longer than this supervisor: what an earlier one has left of it is ended, and the agent told so.
 func (m Machine) runCommand(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.RanCommand {
-	q := s.Questions[f.Question]
+	q := s.Questions.Get(f.Question)
 	marker := procs.Marker{Run: s.Run.ID, Agent: q.Agent, Launch: 0}
 	ran := checkpoints.Ran{Epoch: q.Ran.Epoch, Done: true}
 	if q.Ran.Epoch != s.Run.Epoch {

@@ -17,7 +17,7 @@ import (
 func (m Machine) check(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Checked {
 	search := searchOf(s, f.Agent)
 	var due []string
-	for _, d := range task.Due(s.Agents[f.Agent], f.Part) {
+	for _, d := range task.Due(s.Agents.Get(f.Agent), f.Part) {
 		if d.Or != "" {
 			if there, _ := search.OnDisk(ctx, d.Or); there {
 				continue
@@ -35,8 +35,8 @@ func searchOf(s supervisor.State, agent string) *worktree.FileSearch {
 
 // confirm looks whether a delivery had reached the conversation before its launch ended.
 func (m Machine) confirm(_ context.Context, s supervisor.State, f effect.Effect) supervisor.Confirmed {
-	d, found, hook := s.Deliveries[f.Delivery], false, (*procs.HookDecision)(nil)
-	path, err := m.transcript(s, s.Agents[f.Agent], s.Launch(f.Agent))
+	d, found, hook := s.Deliveries.Get(f.Delivery), false, (*procs.HookDecision)(nil)
+	path, err := m.transcript(s, s.Agents.Get(f.Agent), s.Launch(f.Agent))
 	switch {
 	case err != nil:
 	case d.Tool != nil:

@@ -81,7 +81,7 @@ func (p process) Close() error { return errors.Join(p.LogErr(), p.log.Close()) }
 
 // Start starts the process of an agent's present launch.
 func (m Machine) Start(s supervisor.State, agent string, read func(procs.Message)) (engine.Process, string, error) {
-	a, l := s.Agents[agent], s.Launch(agent)
+	a, l := s.Agents.Get(agent), s.Launch(agent)
 	spec := m.spec(s, a, l)
 	if err := s.GroundsOf(agent).Hold(spec.Dir, filepath.EvalSymlinks); err != nil {
 		return nil, "", err

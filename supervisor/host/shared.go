@@ -24,7 +24,7 @@ func (m Machine) makeShared(run string) {
 // have left in the project's.
 func (m Machine) merge(_ context.Context, s supervisor.State, _ effect.Effect) supervisor.Merged {
 	known := map[string]bool{}
-	for id := range s.Agents {
+	for id := range s.Agents.All() {
 		known[id] = true
 	}
 	merged := findings.MergeShared(findings.SharedFolder(m.Dirs, s.Run.ID), known)

@@ -62,7 +62,7 @@ const (
 // survey writes the checkpoint of an ended launch: what a new conversation would need, should this one be gone.
 func (m Machine) survey(ctx context.Context, s supervisor.State, f effect.Effect,
 	c *listen.Listener) (b supervisor.Surveyed, found []signals.Signal) {
-	a, l := s.Agents[f.Agent], s.Launch(f.Agent)
+	a, l := s.Agents.Get(f.Agent), s.Launch(f.Agent)
 	cwd := s.Folder(a.ID)
 	questions := s.FindQuestionsOf(a.ID, func(*supervisor.Question) bool { return true })
 	prompts := s.FindDeliveries(a.ID,
@@ -74,7 +74,7 @@ func (m Machine) survey(ctx context.Context, s supervisor.State, f effect.Effect
 	if a.Kept != nil {
 		w.takeOver(*a.Kept, m.Dirs.RunFile(s.Run.ID, filepath.Base(a.Kept.Copy)))
 	}
-	if w.git, err = git.ChangedInGit(ctx, cwd, sinceBegun(s.Launches[a.ID])); err != nil {
+	if w.git, err = git.ChangedInGit(ctx, cwd, sinceBegun(s.Launches.Get(a.ID))); err != nil {
 		m.Log.Info().Err(err).Msg("git does not tell what has changed")
 	}
 	text := w.text(cwd, questions)

@@ -17,7 +17,7 @@ import (
 // place makes the folder ready in which an agent is about to work, and looks there for what the context of its task
 // names.
 func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Placed {
-	a := s.Agents[f.Agent]
+	a := s.Agents.Get(f.Agent)
 	b, from := supervisor.Placed{Agent: a.ID, Cwd: a.Cwd}, s.Folder(a.ID)
 	var named []string
 	if a.Delegated != nil {
@@ -75,7 +75,7 @@ func (m Machine) place(ctx context.Context, s supervisor.State, f effect.Effect)
 // tidy looks through the worktree of an agent that is about to end. One in which nothing was left is removed with its
 // branch.
 func (m Machine) tidy(ctx context.Context, s supervisor.State, f effect.Effect) supervisor.Tidied {
-	a := s.Agents[f.Agent]
+	a := s.Agents.Get(f.Agent)
 	end := worktree.WorktreeEnd{
 		Worktree: *a.Worktree, Cwd: s.Folder(a.ID), Keep: s.Config.KeepProcesses || s.Inhabited(a),
 		Marker: procs.Marker{Run: s.Run.ID, Agent: a.ID, Launch: worktree.MarkerName},

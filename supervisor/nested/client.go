@@ -45,7 +45,7 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 			continue
 		case err != nil:
 			return nil, err
-		case s.Agents[m.Agent] == nil:
+		case s.Agents.Get(m.Agent) == nil:
 			return nil, fmt.Errorf("this process says that it belongs to agent %s, which is not one of run %s; nothing "+
 				"was started", text.FirstLine(m.Agent), s.Run.ID)
 		}
@@ -128,7 +128,7 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 	}}
 	if child, q := s.NestedFor(&n.NestedRequest); child != nil {
 		n.Agent, n.Again = child.ID, true
-	} else if why := s.NestedRefused(s.Agents[caller.Agent], w); q == nil && why != "" {
+	} else if why := s.NestedRefused(s.Agents.Get(caller.Agent), w); q == nil && why != "" {
 		return nil, notNested("%s", why)
 	}
 	note, err := c.Leave(ctx, supervisor.InboxEntry{
@@ -209,7 +209,7 @@ func (n *NestedRun) watch(ctx context.Context, tell func(notice.Notification),
 // pass hands on what happens to the agent, to those below it, and to the question whether it may be started.
 func (n *NestedRun) pass(s view.Snapshot, tell func(notice.Notification)) {
 	for _, news := range s.News {
-		a := s.State.Agents[news.Agent]
+		a := s.State.Agents.Get(news.Agent)
 		ours := a != nil && (a.ID == n.Agent || s.State.Below(a, n.Agent)) || news.Question != nil &&
 			news.Question.Child == n.Agent
 		if ours {

@@ -39,7 +39,7 @@ func GoesOn(file string) (bool, error) {
 
 // endedIn is the error of going on with a run that has ended, and in which nothing can be tried again.
 func endedIn(s supervisor.State) error {
-	root := s.Agents[s.Run.Root]
+	root := s.Agents.Get(s.Run.Root)
 	if s.Run.EndedAt == nil || supervisor.Revivable(root) || s.Retries() {
 		return nil
 	}

@@ -60,7 +60,7 @@ func TestARunThatHasEndedIsGoneOnWithOnlyToTryWhatFailedAgain(t *testing.T) {
 			s.mustTake()
 			state := s.state()
 			at, code := checkpoints.Now(), 1
-			run, agent := *state.Run, *state.Agents[packedAgent]
+			run, agent := *state.Run, *state.Agents.Get(packedAgent)
 			run.EndedAt, run.ExitCode, agent.EndedAt = &at, &code, &at
 			agent.Status = status
 			change := checkpoints.Change{Run: &run, Agents: []*checkpoints.Agent{&agent}}

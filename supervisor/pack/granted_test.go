@@ -36,7 +36,7 @@ func granted(s supervisor.State) string {
 		return fmt.Sprintf("the limits %+v", cfg)
 	}
 	for _, q := range s.FindQuestions(func(*supervisor.Question) bool { return true }) {
-		started := q.Child != "" && s.Agents[q.Child] != nil
+		started := q.Child != "" && s.Agents.Get(q.Child) != nil
 		switch {
 		case q.ForAllLike:
 			return q.ID + " answers all like it"
@@ -46,7 +46,7 @@ func granted(s supervisor.State) string {
 			return fmt.Sprintf("%s: the answer %q to a %s", q.ID, q.Answer, q.Kind)
 		}
 	}
-	for _, ls := range s.Launches {
+	for ls := range s.Launches.Values() {
 		for _, l := range ls {
 			if l.PID != 0 || l.Transcript != "" || len(l.Replies) > 0 || l.Gate != nil {
 				return fmt.Sprintf("launch %d of %s reaches a process or a file here", l.N, l.Agent)
@@ -67,18 +67,18 @@ func grantedNext(s supervisor.State) string {
 		if e.Do == effect.Run || e.Do == effect.Drop || e.Do == effect.Reclaim {
 			return fmt.Sprintf("the effect %+v", e)
 		}
-		if v := next.Deliveries[e.Delivery]; e.Do == effect.Deliver && v.Tool != nil {
+		if v := next.Deliveries.Get(e.Delivery); e.Do == effect.Deliver && v.Tool != nil {
 			return fmt.Sprintf("the reply %s to a call", v.Reply)
 		}
 	}
-	for id := range next.Agents {
-		if s.Agents[id] == nil {
+	for id := range next.Agents.All() {
+		if s.Agents.Get(id) == nil {
 			return "the agent " + id
 		}
 	}
-	for _, q := range next.Questions {
-		if q.State != checkpoints.QuestionOpen && q.Revoked == "" && s.Questions[q.ID] != nil &&
-			supervisor.IsOpen(s.Questions[q.ID]) && questions.Grants(q) {
+	for q := range next.Questions.Values() {
+		if q.State != checkpoints.QuestionOpen && q.Revoked == "" && s.Questions.Get(q.ID) != nil &&
+			supervisor.IsOpen(s.Questions.Get(q.ID)) && questions.Grants(q) {
 			return q.ID + " is answered " + q.Answer
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func SeenCalls(s supervisor.State,
 	look func(call *checkpoints.ToolCall, agent string) ask.CallView) map[string]ask.SeenCall {
 	seen := map[string]ask.SeenCall{}
-	for _, q := range s.Questions {
+	for q := range s.Questions.Values() {
 		if questions.KindOf(q.Kind).Ruled && q.Tool != nil &&
 			(supervisor.IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
 			asked, rule := ask.Permission(askOf(q.Tool), look(q.Tool, q.Agent))
@@ -36,7 +36,7 @@ func askOf(call *checkpoints.ToolCall) procs.Ask {
 func HeldNotes(notes []supervisor.InboxEntry, taken int64, s supervisor.State,
 	vouched bool) (kept []supervisor.InboxEntry, withheld []Withheld) {
 	for _, n := range notes {
-		q := s.Questions[n.Question]
+		q := s.Questions.Get(n.Question)
 		if q != nil && (n.Kind == supervisor.EntryAnswer || n.Kind == supervisor.EntryChange) {
 			n.AllLike = n.AllLike && vouched
 			answered := *q
@@ -62,7 +62,7 @@ const noteHeld = "held"
 // unended is how many agents go on, or may begin.
 func unended(s supervisor.State) int {
 	n := 0
-	for _, a := range s.Agents {
+	for a := range s.Agents.Values() {
 		if !a.Status.Ended() {
 			n++
 		}

@@ -140,7 +140,7 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 	if err != nil {
 		return e, s, err
 	}
-	root := s.Agents[s.Run.Root]
+	root := s.Agents.Get(s.Run.Root)
 	switch {
 	case e.Run.Packed != "":
 		return e, s, &checkpoints.PackedError{Run: run, File: e.Run.Packed}
@@ -395,7 +395,7 @@ func (p *packing) transcripts() error {
 	for _, a := range p.exported.Agents {
 		transcript, err := client.Transcript(p.Env, p.dirs, p.state, a.SessionID)
 		if err != nil {
-			begun := slices.ContainsFunc(p.state.Launches[a.ID], func(l *supervisor.Launch) bool { return l.Begun })
+			begun := slices.ContainsFunc(p.state.Launches.Get(a.ID), func(l *supervisor.Launch) bool { return l.Begun })
 			if begun && (!a.Status.Ended() || supervisor.Revivable(a)) {
 				p.told = append(p.told,
 					fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))

@@ -55,7 +55,7 @@ func (p pc) waiting(folder string, cfg conf.Config) (session string) {
 		p.t.Fatal(err)
 	}
 	change := supervisor.Changes(supervisor.State{}, s)
-	session = s.Agents[packedAgent].SessionID
+	session = s.Agents.Get(packedAgent).SessionID
 	at := checkpoints.Now()
 	change.Launches = []*supervisor.Launch{{
 		Agent: packedAgent, N: 1, Phase: checkpoints.LaunchEnded, Begun: true, EndedAt: &at,
@@ -161,7 +161,7 @@ func TestAFolderThatIsNoWorkTreeComesAlongWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.Agents[packedAgent]
+	a := s.Agents.Get(packedAgent)
 	if s.Config.Claude != "" || s.Config.Notify != nil || s.Config.TraceParent != "" || s.Config.Where != nil ||
 		s.Run.Cwd != empty || s.Launch(a.ID).Transcript != "" {
 		t.Errorf("programs or files came along: %+v %+v", s.Config, s.Run)

@@ -94,7 +94,7 @@ func (p pc) wantWorked(top, from string) {
 		}
 	}
 	s := p.loaded()
-	a := s.Agents[child]
+	a := s.Agents.Get(child)
 	if a.Worktree == nil {
 		t.Fatal("the record has no worktree")
 	}
@@ -109,7 +109,7 @@ func (p pc) wantWorked(top, from string) {
 		!strings.Contains(a.Outbox[n-1].Text, "New folder: "+a.Cwd) {
 		t.Errorf("the child is told %+v", a.Outbox)
 	}
-	if root := s.Agents[packedAgent].Outbox; len(root) != 1 || !strings.Contains(root[0].Text, child+" is now "+tree) {
+	if root := s.Agents.Get(packedAgent).Outbox; len(root) != 1 || !strings.Contains(root[0].Text, child+" is now "+tree) {
 		t.Errorf("its parent is told %+v", root)
 	}
 }
@@ -191,7 +191,7 @@ func TestTheWorktreeOfAChildComesAlong(t *testing.T) {
 				t.Fatal("where it was packed: ", err)
 			}
 			gittest.WantFile(t, filepath.Join(tree, "x.ignored"), "ignored\n")
-			if told := here.loaded().Agents[child].Outbox; len(told) > 0 {
+			if told := here.loaded().Agents.Get(child).Outbox; len(told) > 0 {
 				t.Errorf("it was moved nowhere, and is told %+v", told)
 			}
 		})
@@ -292,7 +292,7 @@ func TestAWorktreeThatWasLeftIsReadOnce(t *testing.T) {
 	s.seq = 2
 	left := func() supervisor.State {
 		state := s.state()
-		a := state.Agents[child]
+		a := state.Agents.Get(child)
 		a.Status, a.Worktree.State = checkpoints.Succeeded, checkpoints.WorktreeKept
 		return state
 	}
@@ -442,7 +442,7 @@ func TestAHostileWorktreeChoosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	path, _ := worktree.PathOf(to, child)
-	if a := there.loaded().Agents[child]; a.Worktree.Path != path || a.Cwd != path || a.Worktree.From != to ||
+	if a := there.loaded().Agents.Get(child); a.Worktree.Path != path || a.Cwd != path || a.Worktree.From != to ||
 		a.Worktree.Repo != to || a.Worktree.Tip != "" {
 		t.Errorf("the file has chosen %+v in %s", a.Worktree, a.Cwd)
 	}

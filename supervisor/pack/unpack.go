@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -351,21 +350,19 @@ func (u *unpacking) exported() checkpoints.Exported {
 // records puts the records of a state into an exported run.
 func records(e *checkpoints.Exported, s supervisor.State) {
 	e.Run, e.Agents, e.Launches, e.Questions, e.Deliveries = *s.Run, nil, nil, nil, nil
-	for _, id := range slices.Sorted(maps.Keys(s.Agents)) {
-		e.Agents = append(e.Agents, s.Agents[id])
-		e.Launches = append(e.Launches, s.Launches[id]...)
+	for a := range s.Agents.Values() {
+		e.Agents = append(e.Agents, a)
+		e.Launches = append(e.Launches, s.Launches.Get(a.ID)...)
 	}
 	e.Questions = s.FindQuestions(func(*supervisor.Question) bool { return true })
-	for _, uuid := range slices.Sorted(maps.Keys(s.Deliveries)) {
-		e.Deliveries = append(e.Deliveries, s.Deliveries[uuid])
-	}
+	e.Deliveries = slices.Collect(s.Deliveries.Values())
 }
 
 func (u *unpacking) result() UnpackedRun {
 	r := UnpackedRun{
 		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
 		Withheld: u.less, Questions: []view.QuestionView{}, Exec: !u.state.Abilities().OnPath,
-		Failed: u.state.Run.EndedAt != nil && !supervisor.Revivable(u.state.Agents[u.state.Run.Root]),
+		Failed: u.state.Run.EndedAt != nil && !supervisor.Revivable(u.state.Agents.Get(u.state.Run.Root)),
 	}
 	if m := u.archive.manifest.Snapshot; m != nil {
 		r.Snapshot = &UnpackedSnapshot{At: m.At, InTurn: append([]string{}, m.Lost...), Epoch: u.epoch}
@@ -386,7 +383,7 @@ func (u *unpacking) result() UnpackedRun {
 		r.Questions = append(r.Questions, view.View(q))
 	}
 	for _, q := range u.archive.run.Questions {
-		if !supervisor.IsOpen(q) && supervisor.IsOpen(u.state.Questions[q.ID]) {
+		if !supervisor.IsOpen(q) && supervisor.IsOpen(u.state.Questions.Get(q.ID)) {
 			r.AskedAnew = append(r.AskedAnew, q.ID)
 		}
 	}

@@ -30,18 +30,18 @@ func checkRecords(s supervisor.State) error {
 const maxCount = 1 << 44
 
 func checkAgents(s supervisor.State) error {
-	for id, a := range s.Agents {
+	for id, a := range s.Agents.All() {
 		if (a.Parent == "") != (id == s.Run.Root) || a.Parent != "" &&
-			(a.Delegated == nil || a.Seq <= s.Agents[a.Parent].Seq) {
+			(a.Delegated == nil || a.Seq <= s.Agents.Get(a.Parent).Seq) {
 			return notPack("agent %s is missing in the tree of the run", id)
 		}
-		if a.Exceeds != "" && (s.Agents[a.Exceeds] == nil || s.Agents[a.Exceeds].Budget == nil) {
+		if a.Exceeds != "" && (s.Agents.Get(a.Exceeds) == nil || s.Agents.Get(a.Exceeds).Budget == nil) {
 			return notPack("agent %s exceeds the budget of none", id)
 		}
-		if a.Launches != len(s.Launches[id]) {
-			return notPack("agent %s was launched %d times, and %d launches are there", id, a.Launches, len(s.Launches[id]))
+		if a.Launches != len(s.Launches.Get(id)) {
+			return notPack("agent %s was launched %d times, and %d launches are there", id, a.Launches, len(s.Launches.Get(id)))
 		}
-		for i, l := range s.Launches[id] {
+		for i, l := range s.Launches.Get(id) {
 			if l.N != i+1 {
 				return notPack("launch %d of agent %s is missing", i+1, id)
 			}
@@ -85,9 +85,9 @@ func counts(record any) error {
 }
 
 func checkQuestions(s supervisor.State) error {
-	for id, q := range s.Questions {
+	for id, q := range s.Questions.All() {
 		var sig signals.Signal
-		first := s.Questions[q.Group]
+		first := s.Questions.Get(q.Group)
 		switch {
 		case first == nil || first.Agent != q.Agent || first.Group != q.Group || first.Index != 0 || q.Index < 0:
 			return notPack("question %s belongs to no group", id)
@@ -109,9 +109,9 @@ func checkQuestions(s supervisor.State) error {
 }
 
 func checkDeliveries(s supervisor.State) error {
-	for uuid, v := range s.Deliveries {
+	for uuid, v := range s.Deliveries.All() {
 		for _, group := range v.Groups {
-			if first := s.Questions[group]; first == nil || first.Agent != v.Agent {
+			if first := s.Questions.Get(group); first == nil || first.Agent != v.Agent {
 				return notPack("delivery %s answers the question %.60q, which is not its agent's", uuid, group)
 			}
 		}
@@ -129,7 +129,7 @@ func checkDeliveries(s supervisor.State) error {
 func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, []Withheld) {
 	all := u.less
 	for _, q := range before.FindQuestions(func(*supervisor.Question) bool { return true }) {
-		is := u.state.Questions[q.ID]
+		is := u.state.Questions.Get(q.ID)
 		kind := questions.KindOf(q.Kind)
 		switch word, _ := questions.Decision(q.Answer); {
 		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):

@@ -388,20 +388,20 @@ func TestWhatAPackFileGrantsIsAskedAnewOrDropped(t *testing.T) {
 		"q-6": checkpoints.QuestionOpen, "q-7": checkpoints.QuestionOpen, "q-8": checkpoints.QuestionOpen,
 		"q-9": checkpoints.QuestionWithdrawn, "q-a": checkpoints.QuestionAnswered,
 	} {
-		if is := s.Questions[id].State; is != want {
-			t.Errorf("%s, a %s, is %s and not %s", id, s.Questions[id].Kind, is, want)
+		if is := s.Questions.Get(id).State; is != want {
+			t.Errorf("%s, a %s, is %s and not %s", id, s.Questions.Get(id).Kind, is, want)
 		}
 	}
-	if q := s.Questions["q-2"]; q.Context != "touch x" {
+	if q := s.Questions.Get("q-2"); q.Context != "touch x" {
 		t.Errorf("asked is whether %q may run, and wanted is touch x", q.Context)
 	}
 	for _, id := range []string{"q-4", "q-6"} {
-		if q := s.Questions[id]; q.Text != "Allow Bash: touch x?" || q.Rule != "Bash(touch x)" ||
+		if q := s.Questions.Get(id); q.Text != "Allow Bash: touch x?" || q.Rule != "Bash(touch x)" ||
 			q.Fingerprint != ask.FingerprintOf(*q.Tool) {
 			t.Errorf("%s shows %q and the rule %q", id, q.Text, q.Rule)
 		}
 	}
-	if q := s.Questions["q-a"]; q.Answer != "SQLite" {
+	if q := s.Questions.Get("q-a"); q.Answer != "SQLite" {
 		t.Errorf("the answer to what it only wanted to know is %q", q.Answer)
 	}
 	if flags := strings.Join(s.Config.Flags, " "); flags != "--model=opus" || len(s.Config.Deny) != 1 ||

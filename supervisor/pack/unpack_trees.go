@@ -53,12 +53,12 @@ func (u *unpacking) planTrees(ctx context.Context) error {
 }
 
 func (u *unpacking) planTree(ctx context.Context, agent string, g *git.GitManifest) (*treeWork, error) {
-	a := u.before.Agents[agent]
+	a := u.before.Agents.Get(agent)
 	if a == nil || !ownsTree(a) {
 		return nil, notPack("its run has no such worktree")
 	}
 	of := supervisor.AgentOfBranch(u.before.Run.ID, a.Worktree.Branch)
-	if u.before.Agents[of] == nil {
+	if u.before.Agents.Get(of) == nil {
 		return nil, notPack("its branch is %.100q", a.Worktree.Branch)
 	}
 	if len(u.archive.trees[agent]) == 0 {
@@ -194,7 +194,7 @@ func (u *unpacking) placed(ctx context.Context, t *treeWork) supervisor.CameAlon
 	} else if _, err := u.git.In(ctx, "none", nil, "merge-base", "--is-ancestor", w.Base, t.to.Head); err != nil {
 		w.Base = t.to.Head // it is of commits that did not come along
 	}
-	c := supervisor.CameAlong{Cwd: u.there(u.before.Agents[t.agent].Cwd), Worktree: w}
+	c := supervisor.CameAlong{Cwd: u.there(u.before.Agents.Get(t.agent).Cwd), Worktree: w}
 	if !text.Under(c.Cwd, t.path) {
 		c.Cwd = t.path
 	}

@@ -61,7 +61,7 @@ func compare(ctx context.Context, c client.Client, ids [2]string) (both [2]Compa
 	if err != nil {
 		return both, fmt.Errorf("the run that asked is gone: %w", err)
 	}
-	asked := origin.Questions[question]
+	asked := origin.Questions.Get(question)
 	if asked == nil {
 		return both, fmt.Errorf("%s has no question %s any more", run, question)
 	}
@@ -94,7 +94,7 @@ func (c *Compared) look(ctx context.Context, s supervisor.State, asked *supervis
 		answered := s.FindQuestionsOf(s.Run.Root, func(q *supervisor.Question) bool { return q.Index == asked.Index })
 		q = answered[0] // the oldest
 	}
-	a := s.Agents[q.Agent]
+	a := s.Agents.Get(q.Agent)
 	c.Answer, c.Folder, c.Changed = prompts.Answer(q), s.Folder(a.ID), map[string]string{}
 	if until := time.Now(); q.AnsweredAt != nil {
 		if a.EndedAt != nil {

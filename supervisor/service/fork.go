@@ -47,7 +47,7 @@ func ForkFrom(ctx context.Context, c client.Client, question string, a Answer) (
 	if err != nil {
 		return f, refused(err)
 	}
-	recorded := origin.Questions[q.ID]
+	recorded := origin.Questions.Get(q.ID)
 	f.asked = recorded.AskedAt
 	stat := func(path string) error {
 		_, err := os.Stat(path)
@@ -91,7 +91,7 @@ func ForkFrom(ctx context.Context, c client.Client, question string, a Answer) (
 
 // repositoryOf returns the work tree, or the folder without git, of which the worktree of an agent was made.
 func repositoryOf(s supervisor.State, agent string) (string, error) {
-	if w := s.Agents[agent].Worktree; w != nil {
+	if w := s.Agents.Get(agent).Worktree; w != nil {
 		if of := cmp.Or(w.Repo, w.From); of != "" && !view.FolderGone(of) {
 			return of, nil
 		}

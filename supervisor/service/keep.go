@@ -66,7 +66,7 @@ func Keep(ctx context.Context, c client.Client, id string, sure bool,
 
 // takeOver takes over what a fork has left in its worktree: into the folder of the agent that was asked.
 func takeOver(ctx context.Context, c client.Client, s supervisor.State, sure bool) (string, error) {
-	run, w := s.Run.ID, s.Agents[s.Run.Root].Worktree
+	run, w := s.Run.ID, s.Agents.Get(s.Run.Root).Worktree
 	refused := func(format string, args ...any) error {
 		return &Refusal{Reason: Conflict, Text: fmt.Sprintf(format, args...) + "; nothing was changed"}
 	}
@@ -119,7 +119,7 @@ const maxCarried = 20
 
 // carried says what was taken over, and what is left of it elsewhere.
 func carried(s supervisor.State, done git.Carried, sure bool, drop []string) string {
-	run, w := s.Run.ID, s.Agents[s.Run.Root].Worktree
+	run, w := s.Run.ID, s.Agents.Get(s.Run.Root).Worktree
 	n := len(done.Put) + len(done.Drop)
 	if n == 0 {
 		return "All that " + run + " has changed is in " + done.Top + " already."

@@ -85,7 +85,7 @@ func (a *Attending) Look(ctx context.Context, r Reader) (Snapshot, error) {
 	// Several things may have happened since the last look: they are told in their order.
 	slices.SortStableFunc(s.News, func(m, n notice.Notification) int { return m.Time.Compare(n.Time) })
 	for _, q := range s.Open {
-		if a.before == nil || before.Questions[q.ID] == nil {
+		if a.before == nil || before.Questions.Get(q.ID) == nil {
 			s.News = append(s.News, notice.Asking(q))
 		}
 	}
@@ -138,7 +138,7 @@ func (a *Attending) read(before, after supervisor.State) []notice.Notification {
 	var ns []notice.Notification
 	for _, agent := range after.AllAgents() {
 		for _, d := range after.FindDeliveries(agent.ID,
-			func(d *supervisor.Delivery) bool { return reads(d) && !reads(before.Deliveries[d.UUID]) }) {
+			func(d *supervisor.Delivery) bool { return reads(d) && !reads(before.Deliveries.Get(d.UUID)) }) {
 			for key := range strings.SplitSeq(d.Key, "+") {
 				m := messageKey().FindStringSubmatch(key)
 				if m == nil {
@@ -162,7 +162,7 @@ func (s Snapshot) DeliveryForecast(agent string) (string, error) {
 	if agent == "" {
 		agent = s.State.Run.Root
 	}
-	a := s.State.Agents[agent]
+	a := s.State.Agents.Get(agent)
 	if a.Status.Ended() || s.Run.EndedAt != nil {
 		return "", fmt.Errorf("nothing was sent to %s (%s: %s): %w", agent, a.Status, a.Reason, supervisor.ErrEnded)
 	}

@@ -32,7 +32,7 @@ func (r Reader) Continuation(ctx context.Context, id string) (Continuation, erro
 	if agent == "" {
 		agent = s.Run.Root
 	}
-	a := s.Agents[agent]
+	a := s.Agents.Get(agent)
 	refuse := func(why string) (Continuation, error) {
 		return Continuation{}, fmt.Errorf("%s cannot be continued, for %s; %w", a.ID, why, errNotContinued)
 	}

@@ -197,8 +197,8 @@ func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]S
 				}
 			}
 		}
-		for id, a := range after.Agents {
-			if old := before.Agents[id]; old == nil || old.Status != a.Status || old.Reason != a.Reason {
+		for id, a := range after.Agents.All() {
+			if old := before.Agents.Get(id); old == nil || old.Status != a.Status || old.Reason != a.Reason {
 				spans[id] = began(spans[id], at, spanOf(a.Status), a.Reason)
 			}
 		}

@@ -164,7 +164,7 @@ func endingOf(out supervisor.Outcome) *ending {
 		took = terminal.Duration(out.Run.EndedAt.Sub(out.Run.StartedAt)) + ", "
 	}
 	cost := 0.0
-	for _, a := range out.State.Agents {
+	for a := range out.State.Agents.Values() {
 		cost += a.CostUSD
 	}
 	parts := []string{took + terminal.Money(cost)}
