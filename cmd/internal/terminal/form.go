@@ -214,7 +214,8 @@ func (f *form) press(msg tea.Msg) act {
 
 // unlessUnseen is what a key has led to, unless that permits something of which nothing was on the terminal.
 func (f *form) unlessUnseen(what act) act {
-	if f.judged || !questions.KindOf(f.q.Kind).Ruled || len(f.details) == 0 {
+	yes := questions.KindOf(f.q.Kind).Yes
+	if f.judged || yes == "" || len(f.details) == 0 {
 		return what
 	}
 	meant := what.picked
@@ -222,7 +223,7 @@ func (f *form) unlessUnseen(what act) act {
 		meant = f.q.Readings(strings.TrimRight(said[0], ":,;"))
 	}
 	if slices.ContainsFunc(meant, func(at int) bool {
-		return strings.HasPrefix(questions.Fold(f.q.Options[at].Label), "allow")
+		return strings.HasPrefix(questions.Fold(f.q.Options[at].Label), yes)
 	}) {
 		f.note = "This terminal is too low to show what would be allowed. Make it higher, then press Enter."
 		return act{}

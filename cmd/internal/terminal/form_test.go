@@ -352,6 +352,18 @@ func TestWhatWasNotOnTheTerminalIsNotAllowed(t *testing.T) {
 			t.Errorf("%q on a higher terminal leads to %+v, %s", keys, got, f.note)
 		}
 	}
+	plan := newForm(changed(question("q-1", questions.Approve), func(plan *Question) {
+		plan.Kind, plan.Context = questions.AskPlan, q.Context
+	}), false, "", newStyles(false))
+	plan.view(40, 5, 0, when)
+	for _, key := range []rune{'1', tea.KeyEnter} {
+		if what := plan.press(tea.KeyPressMsg{Code: key, Text: strings.Trim(string(key), "\r")}); what.kind != stay {
+			t.Errorf("a plan that is not there is approved: %+v", what)
+		}
+	}
+	if !strings.Contains(plan.note, "too low") {
+		t.Errorf("of a plan that is not there it says %q", plan.note)
+	}
 	f := newForm(q, false, "", newStyles(false))
 	f.view(40, 5, 0, when)
 	for _, key := range []rune{'3', tea.KeyEnter} {

@@ -49,7 +49,7 @@ func (f *form) view(width, height, more int, now time.Time) []string {
 	titled := take(1)
 	hinted := take(min(len(foot), 1))
 	shown := 0
-	if questions.KindOf(f.q.Kind).Ruled {
+	if questions.KindOf(f.q.Kind).Yes != "" {
 		shown = take(min(len(details), 2))
 	}
 	asked += take(min(len(question), 4) - asked)
