@@ -26,6 +26,16 @@ type TurnBegun struct {
 
 var _ = kind[TurnBegun]("turn_begun")
 
+// SaysTo reports whether something is on its way to the live process of an agent that begins a turn there: the process
+// may have read it before it is known here that it was written.
+func (s State) SaysTo(agent string) bool {
+	l := s.Live(agent)
+	return l != nil && len(s.FindDeliveries(agent, func(v *Delivery) bool {
+		return v.Launch == l.N && v.Tool == nil && v.File == "" &&
+			(v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
+	})) > 0
+}
+
 func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
 		enter(l, checkpoints.LaunchTurn)

@@ -55,7 +55,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	case procs.Init:
 		if l := e.state.Live(c.Agent); l != nil && (!l.Phase.InTurn() || !l.Begun) {
 			due := l.Phase == checkpoints.LaunchTurnDue
-			c.Unasked = !l.Phase.InTurn()
+			c.Unasked = !l.Phase.InTurn() && !e.state.SaysTo(c.Agent)
 			err := e.apply(ctx, supervisor.TurnBegun{Agent: c.Agent, Launch: c.Launch, Version: m.Version, Unasked: c.Unasked,
 				Types: m.Agents[:min(len(m.Agents), supervisor.MaxAgentTypes)]})
 			if err == nil && c.Unasked {

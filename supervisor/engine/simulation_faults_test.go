@@ -88,14 +88,6 @@ func TestTheSimulationFinds(t *testing.T) {
 			forgetful(effect.Snapshot)},
 		{"a script that starts over and has its question asked again",
 			"what was answered to a script that is lost is not asked when it starts over", 1947, faulty(forgetLost)},
-		{"a refused call of a lost process that nobody is asked about", "a person is asked about a call that was refused", 2246,
-			faulty(beforehand(func(b supervisor.Event) supervisor.Event {
-				if s, ok := b.(supervisor.Surveyed); ok {
-					s.Refused = nil
-					return s
-				}
-				return b
-			}))},
 		{"a fork that counts its answer as told", "an acknowledged answer is in the conversation", 4,
 			faulty(afterwards(tellNoFork))},
 		{"a fork that does not wait for its folder", "a fork works in a folder of its own", 4,

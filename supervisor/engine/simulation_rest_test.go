@@ -24,6 +24,7 @@ type truth struct {
 	requests map[string]int                   // by agent: how many it has made
 	owed     map[owed]int                     // the same while its parent lived to hear of it
 
+	ending    map[string]bool   // agents that were about to end, or have ended
 	withdrawn map[string]bool   // requests that claude itself has withdrawn
 	results   map[string]int    // by process: ends of its turns of which a supervisor has heard
 	told      map[string]string // by the call: the process that was told its result last, where its conversation continues
@@ -33,7 +34,7 @@ type truth struct {
 func newTruth() truth {
 	return truth{given: map[string]supervisor.InboxEntry{}, replaced: map[string]string{}, notices: map[string]int{},
 		ends: map[string]int{}, owed: map[owed]int{}, requests: map[string]int{}, withdrawn: map[string]bool{},
-		results: map[string]int{}, spoke: map[string]bool{}, told: map[string]string{}}
+		results: map[string]int{}, ending: map[string]bool{}, spoke: map[string]bool{}, told: map[string]string{}}
 }
 
 func (t *truth) acknowledged(n supervisor.InboxEntry) {

@@ -212,6 +212,7 @@ func (w *simulation) revives() bool {
 // ended counts the ends of children.
 func (t *truth) ended(before, after supervisor.State) {
 	for id, a := range after.Agents.All() {
+		t.ending[id] = t.ending[id] || a.StopWanted != "" || a.EndedAt != nil
 		old, p := before.Agents.Get(id), after.Agents.Get(a.Parent)
 		if p == nil || a.EndedAt == nil || old != nil && old.EndedAt != nil && old.EndedAt.Equal(*a.EndedAt) {
 			continue

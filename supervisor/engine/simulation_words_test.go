@@ -82,9 +82,12 @@ func (w *simulation) resets() time.Time {
 
 // refusedAreAsked looks whether a person was asked about each refused call that a conversation has.
 func (w *simulation) refusedAreAsked(s supervisor.State) {
+	if w.nature.policy == conf.Fail { // nobody was, before a person resumed it otherwise
+		return
+	}
 	for id, a := range s.Agents.All() {
 		t := w.talks[a.SessionID]
-		if t == nil || a.Status.Ended() {
+		if t == nil || a.Status.Ended() || w.truth.ending[id] { // nobody is asked of one that is about to end
 			continue
 		}
 		for _, e := range t.entries[t.forked:max(t.forked, t.written)] {

@@ -257,6 +257,18 @@ func (s *Store) Diff(ctx context.Context, id, folder string) (map[string]TreeEnt
 	return t.Differences(ctx, id, got.Work)
 }
 
+// Close removes what was made to look at work trees. The store can be used again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for folder, t := range s.trees {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.dir(), t.dir)))
+		delete(s.trees, folder)
+	}
+	return err
+}
+
 // Prune forgets all moments but those that keep wants, and frees what only they held, and what killed processes have
 // left. It blocks for as long as looking at all that is kept takes; nothing is taken meanwhile.
 func (s *Store) Prune(ctx context.Context, keep func(id string) bool) error {

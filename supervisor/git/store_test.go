@@ -308,6 +308,25 @@ func TestAMomentThatIsTooLargeIsNotRead(t *testing.T) {
 	}
 }
 
+// What was made to look at work trees is gone with that, and the store goes on.
+func TestAStoreThatIsClosedLeavesNoIndexes(t *testing.T) {
+	folder, s := t.TempDir(), newStore(t)
+	gittest.Put(t, filepath.Join(folder, "file"), "then")
+	id := taken(t, s, folder)
+	gittest.Put(t, filepath.Join(folder, "file"), "now")
+	for range 2 {
+		if differ, err := s.Diff(t.Context(), id, folder); err != nil || len(differ) != 1 {
+			t.Errorf("it finds %v, %v", differ, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(filepath.Join(s.dir(), treesName)); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}
+
 // A folder without git is looked through no further than to its bounds.
 func TestAFolderWithoutGitIsKeptWithinItsOwnBounds(t *testing.T) {
 	folder, s := t.TempDir(), newStore(t)

@@ -66,6 +66,7 @@ func compare(ctx context.Context, c client.Client, ids [2]string) (both [2]Compa
 		return both, fmt.Errorf("%s has no question %s any more", run, question)
 	}
 	store, moment := worktree.MomentsOf(c.Dirs, run), origin.Group(asked.Group)[0].Moment
+	defer func() { _ = store.Close() }() // what is left goes with the run
 	for i := range both {
 		both[i].look(ctx, states[i], asked, store, moment)
 	}

@@ -57,6 +57,7 @@ func (w WorktreeEnd) lookCopy(ctx context.Context) (checkpoints.Worktree, error)
 	if _, err := os.Lstat(w.Path); err != nil {
 		return gone, nil
 	}
+	defer func() { _ = w.Moments.Close() }() // what is left goes with the run that asked
 	changed, err := w.Moments.Diff(ctx, w.Moment.ID, w.Path)
 	if kept.Loose = len(changed); err != nil || kept.Loose > 0 || w.Keep {
 		return kept, err
