@@ -31,7 +31,8 @@ func ownTrees(s supervisor.State) []*supervisor.Agent {
 
 func ownsTree(a *supervisor.Agent) bool {
 	w := a.Worktree
-	return w != nil && w.Path != "" && !w.IsCopy() && (w.State == checkpoints.WorktreeMade || w.State == checkpoints.WorktreeKept)
+	return w != nil && w.Path != "" && !w.IsCopy() &&
+		(w.State == checkpoints.WorktreeMade || w.State == checkpoints.WorktreeKept)
 }
 
 // leftBehind says that a worktree is not packed.
