@@ -192,8 +192,9 @@ func TestAForkComesToItsEndWhereverItIsKilled(t *testing.T) {
 			before := w.left(run)
 			var dies atomic.Value
 			w.watches(func(pid int, p pass) {
-				if dies.CompareAndSwap(p.point, "") {
+				if dies.CompareAndSwap(p.point, "dies") {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
+					dies.Store("")
 				}
 			})
 			known := map[string]bool{run: true}
@@ -211,6 +212,7 @@ func TestAForkComesToItsEndWhereverItIsKilled(t *testing.T) {
 					fork = w.again(asked[0], "White")
 					known[fork] = true
 				} else {
+					waitUntil(t, "nobody supervises "+fork, func() bool { return w.forkOf(fork).Status == "orphaned" })
 					resumed := w.start("resume", fork, "--on-question", "ask")
 					defer resumed.exits(0)
 				}
