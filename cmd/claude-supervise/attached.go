@@ -14,6 +14,7 @@ import (
 
 	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -323,7 +324,7 @@ func (a *attached) words(n notice.Notification) string {
 			a.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))
 			return ""
 		}
-		text = words(n)
+		text = news.Words(n)
 	case notice.RunStarted:
 		text = "supervised again"
 	case view.MessageLeft:
@@ -336,7 +337,7 @@ func (a *attached) words(n notice.Notification) string {
 			text = "the agent reads a message that was left before"
 		}
 	default:
-		if text = words(n); n.Trouble {
+		if text = news.Words(n); n.Trouble {
 			text = "! " + text
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/commands"
+	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -399,7 +400,7 @@ func stopAlone(ctx context.Context, run string, f request.Session) (service.Stop
 		return stopped, s.close()
 	}
 	if f.Aside && err == nil && out.Run != nil {
-		err = errors.New(ending(out))
+		err = errors.New(news.Ending(out))
 	}
 	return service.Stopped{}, s.finish(out, err) // which says how the run was left
 }

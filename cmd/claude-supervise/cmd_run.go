@@ -12,6 +12,7 @@ import (
 	"claude-supervise/cmd/internal/commands"
 	"claude-supervise/cmd/internal/completion"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/taskfile"
@@ -276,7 +277,7 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 	if t := out.Table(); t != nil && out.Run.EndedAt != nil && !s.asJSON {
 		_ = s.printer.Result(runs.Tasks(s.printer.Columns(), t)) // so is this
 	}
-	last := ending(out)
+	last := news.Ending(out)
 	if out.Run.EndedAt != nil && s.reads && changed(s.Reader(), out.Run.ID, len(out.Worktrees())) {
 		last += "\nTo see what it changed, run:\n  claude-supervise show " + out.Run.ID + " --diff"
 	}

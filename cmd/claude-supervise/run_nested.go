@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
@@ -125,7 +126,7 @@ func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervi
 func (n *nestedRun) ended(ctx context.Context, run *nested.NestedRun, end nested.NestedEnd) error {
 	a := end.Agent
 	if n.asJSON {
-		_ = n.printer.JSON(event(notice.Notification{Time: time.Now().UTC(), Run: run.Run, Agent: a.ID,
+		_ = n.printer.JSON(news.Event(notice.Notification{Time: time.Now().UTC(), Run: run.Run, Agent: a.ID,
 			Type: notice.RunDone, RunState: &supervisor.Run{Status: a.Status, Reason: a.Reason},
 			Report: &supervisor.Report{Summary: summary(a)}, State: &supervisor.Agent{}, ExitCode: end.Code,
 			CostUSD: a.CostUSD,
@@ -200,16 +201,16 @@ func (n *nestedRun) detached(ctx context.Context, run *nested.NestedRun) error {
 }
 
 // tell shows what happens to the agent, and what it says.
-func (n *nestedRun) tell(news notice.Notification) {
+func (n *nestedRun) tell(told notice.Notification) {
 	if n.asJSON {
-		_ = n.printer.JSON(event(news)) // a failed write is told of by closed
+		_ = n.printer.JSON(news.Event(told)) // a failed write is told of by closed
 		return
 	}
-	if q := news.Question; news.Type == notice.QuestionOpen {
+	if q := told.Question; told.Type == notice.QuestionOpen {
 		n.printer.Notice(fmt.Sprintf("[%s] a person is asked: %s", q.ID, q.Text))
 		return
 	}
-	if text := words(news); text != "" {
+	if text := news.Words(told); text != "" {
 		n.printer.Progress(text)
 	}
 }

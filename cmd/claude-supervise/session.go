@@ -19,6 +19,7 @@ import (
 
 	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/exitcode"
+	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/notices"
 	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/programs"
@@ -132,7 +133,7 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 			if f.NoNotify {
 				return nil
 			}
-			return notify.Send(ctx, command, event(n))
+			return notify.Send(ctx, command, news.Event(n))
 		},
 	})
 	if sent != nil {
@@ -203,7 +204,7 @@ const envNotifyURL = "CLAUDE_SUPERVISE_NOTIFY_URL"
 func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.Logger) (*notices.Channels, error) {
 	p := notices.Person{Client: s.Client, URL: cmp.Or(f.NotifyURL, os.Getenv(envNotifyURL)), Secrets: map[string]string{},
 		Screen: terminal.IsTerminal(os.Stderr) || request.InBackground(), Banner: []string{self, bannerCommand},
-		Printer: s.printer, Log: log, Event: func(n notice.Notification) any { return event(n) }}
+		Printer: s.printer, Log: log, Event: func(n notice.Notification) any { return news.Event(n) }}
 	taken := []string{envNotifyURL}
 	for _, of := range notify.Networks {
 		p.Secrets[of.Variable] = os.Getenv(of.Variable)
@@ -247,12 +248,12 @@ func (s *session) listen(ctx context.Context, leave chan<- string) {
 	}
 	// To the program's end: what is still to be written then has a bound of its own, and one Ctrl-C more must not cut it.
 	signal.Notify(arrived, wanted...)
-	var known interrupts
+	var known terminal.Interrupts
 	for told := false; ; {
 		select {
 		case sig := <-arrived:
 			switch {
-			case sig == syscall.SIGPIPE, !known.wish(sig, time.Now()):
+			case sig == syscall.SIGPIPE, !known.Wish(sig, time.Now()):
 				continue
 			}
 			select {
@@ -288,7 +289,7 @@ func (s *session) open(state supervisor.State, open []*supervisor.Question) {
 		case s.printed[q.ID]:
 			continue
 		case s.asJSON:
-			s.print(event(notice.Asking(q)))
+			s.print(news.Event(notice.Asking(q)))
 		case !s.asks:
 			asked := shown(q)
 			asked.Advance = "" // the run's last words say it

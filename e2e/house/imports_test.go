@@ -104,6 +104,8 @@ var rooms = []room{
 		"it knows the errors of what commands call, and does nothing", ""},
 	{"cmd/internal/runs", core + " supervisor/text supervisor/view supervisor/service cmd/internal/exitcode " +
 		"cmd/internal/asking cmd/internal/terminal", "it shows views; the program gives them", ""},
+	{"cmd/internal/news", core + " supervisor/calls supervisor/questions supervisor/view cmd/internal/asking " +
+		"cmd/internal/completion cmd/internal/runs cmd/internal/terminal", "what happens, in words; it reads nothing", ""},
 	{"cmd/internal/commands", core + " supervisor/doctor supervisor/service supervisor/view cmd/internal/...",
 		"commands use a service; which one, the program says", ""},
 	{"cmd/internal/request", core + " examples supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -25,10 +25,10 @@ func TestSignalsAreAsManyInterruptsAsAPersonMeans(t *testing.T) {
 		"a Ctrl-C, then kill":    {[]os.Signal{os.Interrupt, syscall.SIGTERM}, soon, "11"},
 		"timeout, then a Ctrl-C": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM, os.Interrupt}, later, "1.1"},
 	} {
-		var i interrupts
+		var i Interrupts
 		now, got := time.Unix(1, 0), strings.Builder{}
 		for _, sig := range story.signals {
-			if i.wish(sig, now) {
+			if i.Wish(sig, now) {
 				got.WriteString("1")
 			} else {
 				got.WriteString(".")

@@ -1,4 +1,4 @@
-package main
+package news
 
 import (
 	"fmt"
@@ -10,14 +10,15 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
 )
 
 // maxEnding bounds how many agents and questions the last words of a run name.
 const maxEnding = 10
 
-// ending says in what state the run was left, and what to type next.
-func ending(out supervisor.Outcome) string {
+// Ending says in what state the run was left, and what to type next.
+func Ending(out supervisor.Outcome) string {
 	first, rest, more := strings.Cut(endingOfRun(out), "\n")
 	if more {
 		rest = "\n" + rest
@@ -203,4 +204,23 @@ func endingOfOthers(out supervisor.Outcome) string {
 		fmt.Fprintf(&b, "  # %s\n  %s\n", labels.Who(a), strings.Join(out.Merge(a), "\n  "))
 	}
 	return b.String()
+}
+
+// letThrough says, of a run that waits for permissions, which flags would have given them in advance.
+func letThrough(open []*supervisor.Question) string {
+	var lines []string
+	for _, q := range open {
+		v := view.View(q)
+		line := "  " + asking.InAdvance(v.AllowRule)
+		if v.AllowRule == "" {
+			line = "  " + q.ID + ": " + asking.InAdvance("")
+		}
+		if questions.KindOf(v.Kind).Ruled && len(lines) < maxEnding {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\nTo permit it in advance, start a run with:\n" + strings.Join(lines, "\n")
 }
