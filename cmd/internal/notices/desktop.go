@@ -54,12 +54,7 @@ func (s *screen) told(ctx context.Context, q *supervisor.Question) {
 	if q.Urgent {
 		b.Title = "Urgent: " + b.Title
 	}
-	how := " Answer: " + view.AnswerCommand(q)
-	text := q.ID + ": " + view.View(q).Asks()
-	for i, o := range q.Options {
-		text += fmt.Sprintf(" %d) %s", i+1, o.Label)
-	}
-	b.Body = terminal.CleanLine(text, maxBody-len(how)) + how
+	b.Body = inBanner(q)
 	if !s.broken.Load() && offersButtons(q) && s.hasButtons(ctx) {
 		for _, o := range q.Options {
 			b.Buttons = append(b.Buttons, o.Label)
@@ -68,6 +63,19 @@ func (s *screen) told(ctx context.Context, q *supervisor.Question) {
 		return
 	}
 	s.show(ctx, b)
+}
+
+// inBanner is a question as a banner has it, with how to answer it.
+func inBanner(q *supervisor.Question) string {
+	v, how := view.View(q), " Answer: "+view.AnswerCommand(q)
+	text := q.ID + ": " + v.Asks()
+	for i, o := range q.Options {
+		text += fmt.Sprintf(" %d) %s", i+1, o.Label)
+	}
+	if v.Assumption != "" {
+		text += " " + view.AssumedInWords(v)
+	}
+	return terminal.CleanLine(text, maxBody-len(how)) + how
 }
 
 // offersButtons reports whether a question can be answered by a button: what is to be chosen stands in the banner as it

@@ -79,6 +79,24 @@ func TestNotifyURLNamesOneReceiverWithItsOwnSecretOnly(t *testing.T) {
 	}
 }
 
+// A person who sees a banner knows whether an agent stands still until they answer.
+func TestABannerSaysWhatAnAgentGoesOnWith(t *testing.T) {
+	q := asked("q-1", "a-1", time.Now())
+	said := map[bool]string{}
+	for assumes, doc := range map[bool]string{false: `{"kind":"clarification","text":"Which store?"}`,
+		true: `{"kind":"clarification","text":"Which store?","assumed":{"text":"files\nfor now"}}`} {
+		if err := json.Unmarshal([]byte(doc), q); err != nil {
+			t.Fatal(err)
+		}
+		said[assumes] = inBanner(q)
+		q.Assumed = nil
+	}
+	const asks, how = "q-1: Which store?", " Answer: claude-supervise answer q-1 VALUE"
+	if said[false] != asks+how || said[true] != asks+" It works on meanwhile, and assumes: files for now"+how {
+		t.Errorf("it says %v", said)
+	}
+}
+
 func TestAButtonIsOfferedOnlyForWhatStandsInTheBannerAsItIs(t *testing.T) {
 	for options, want := range map[string]bool{"": false, `{"label":"JWT"},{"label":"OAuth"}`: true,
 		strings.TrimSuffix(strings.Repeat(`{"label":"x"},`, 5), ","): false, `{"label":"JWT"},{"label":"<b>"}`: false,
