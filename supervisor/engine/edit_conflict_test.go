@@ -77,17 +77,17 @@ func TestTwoAgentsThatEditOneFileAreToldOfOncePerPairAndFile(t *testing.T) {
 }
 
 func TestWhoeverHasEndedOrWaitsForItsChildrenEditsNothing(t *testing.T) {
-	for name, over := range map[string]func(supervisor.State){
-		"ended": func(s supervisor.State) { s.Launches.Get("a-one")[0].Phase = checkpoints.LaunchEnded },
-		"launched again": func(s supervisor.State) {
+	for name, over := range map[string]func(*supervisor.State){
+		"ended": func(s *supervisor.State) { s.Launches.Get("a-one")[0].Phase = checkpoints.LaunchEnded },
+		"launched again": func(s *supervisor.State) {
 			s.Launches.Put("a-one", append(s.Launches.Get("a-one"), &supervisor.Launch{Agent: "a-one", N: 2}))
 		},
-		"waits for others": func(s supervisor.State) { s.Agents.Get("a-one").Status = checkpoints.Blocked },
+		"waits for others": func(s *supervisor.State) { s.Agents.Get("a-one").Status = checkpoints.Blocked },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, e := editing(t.TempDir()), edits{}
 			e.edited(s, &listen.Listener{Agent: "a-one", Launch: 1}, editCall("Edit", "a"), located)
-			over(s)
+			over(&s)
 			if told := e.edited(s, &listen.Listener{Agent: "a-two", Launch: 1}, editCall("Edit", "a"), located); told != "" {
 				t.Errorf("told %q", told)
 			}

@@ -4,8 +4,11 @@
 package table
 
 import (
+	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"iter"
+	"maps"
 	"strings"
 )
 
@@ -88,6 +91,15 @@ func (t Table[V]) Under(prefix string) iter.Seq2[string, V] {
 // takes time by how much they differ.
 func (t Table[V]) Since(earlier Table[V], same func(a, b V) bool) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) { t.root.since(earlier.root, same, yield) }
+}
+
+// MarshalJSON writes the table as an object, as that of a map.
+func (t Table[V]) MarshalJSON() ([]byte, error) {
+	doc, err := json.Marshal(maps.Collect(t.All()))
+	if err != nil {
+		return nil, fmt.Errorf("a table cannot be written: %w", err)
+	}
+	return doc, nil
 }
 
 // seed makes the priorities. They are others in each process, so that no names that somebody chose make a table slow.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -61,6 +62,10 @@ func wantAll(t *testing.T, got Table[int], held map[string]int, seed uint64, i i
 	keys := slices.Sorted(maps.Keys(held))
 	if got.Len() != len(held) || !maps.Equal(maps.Collect(got.All()), held) {
 		t.Fatalf("seed %d, %d: %v, want %v", seed, i, maps.Collect(got.All()), held)
+	}
+	doc, err := json.Marshal(got)
+	if want, _ := json.Marshal(held); err != nil || string(doc) != string(want) {
+		t.Fatalf("seed %d, %d: written as %s, %v", seed, i, doc, err)
 	}
 	var all []string
 	for key := range got.All() {
