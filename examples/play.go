@@ -50,7 +50,8 @@ var unasked = []string{"No response requested."}
 var lostCalls = []string{
 	"[Tool call interrupted", "The tool call was interrupted before a result was received.",
 	"[Request interrupted by user", "The user doesn't want to proceed with this tool use.",
-	"The user doesn't want to take this action right now.", "Exit code 129", "Exit code 137", "Exit code 143",
+	"The user doesn't want to take this action right now.", "[Tool result missing due to internal error]",
+	"Exit code 129", "Exit code 137", "Exit code 143",
 	// An MCP server that has ended with the process.
 	"Connection closed", "MCP error -32000: Connection closed",
 	// A tool of the supervisor's, which was gone before it was asked for its tools.

@@ -51,6 +51,8 @@ func TestTheConversationAloneDecidesTheReply(t *testing.T) {
 			"first of a-7Qm2xK9fWb4T in {{cwd}}"},
 		"so is one whose command was killed": {[]Message{task, said("first"), user("Exit code 137"),
 			user("## GO ON")}, "first of a-7Qm2xK9fWb4T in {{cwd}}"},
+		"and one whose result was never written": {[]Message{task, said("first"),
+			user("[Tool result missing due to internal error]"), user("## GO ON")}, "first of a-7Qm2xK9fWb4T in {{cwd}}"},
 		"but not one whose command failed": {[]Message{task, said("first"), user("Exit code 1")}, "second"},
 		"once, for all its calls": {[]Message{task, said("1"), user("r"),
 			said("2"), user(cutOff, cutOff), user("## GO ON")}, "second"},

@@ -35,13 +35,13 @@ func KeepConversation(transcript, folder string) error {
 // LayBackConversation puts what is missing of a conversation back where the CLI looks for it, and makes all of it
 // young, so that it stays while the CLI starts. env is as in Spec.
 func LayBackConversation(env []string, session, folder string) error {
-	kept, err := filepath.Glob(filepath.Join(globbed(folder), "*", session+".jsonl"))
-	if err != nil {
+	kept, err := os.ReadDir(folder)
+	if ifThere(err) != nil {
 		return err
 	}
 	var newest string
-	for _, path := range kept {
-		if newest == "" || modTime(path).After(modTime(newest)) {
+	for _, project := range kept {
+		if path := filepath.Join(folder, project.Name(), session+".jsonl"); modTime(path).After(modTime(newest)) {
 			newest = path
 		}
 	}
@@ -154,9 +154,4 @@ func modTime(path string) time.Time {
 		return time.Time{}
 	}
 	return info.ModTime()
-}
-
-// globbed is a path as a pattern that means it.
-func globbed(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

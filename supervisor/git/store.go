@@ -187,7 +187,8 @@ func (s *Store) Moment(ctx context.Context, id string) (m Moment, err error) {
 }
 
 // Checkout makes a folder of the files of a moment, byte for byte, whole or not at all. What is not there is made; an
-// empty folder is replaced. Only this user may enter it.
+// empty folder is replaced. Only this user may enter it. What an earlier try for the same folder has left half made,
+// secrets maybe, is removed: one folder is made by one process at a time.
 func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 	m, err := s.Moment(ctx, id)
 	if err != nil {
@@ -195,7 +196,17 @@ func (s *Store) Checkout(ctx context.Context, id, folder string) error {
 	}
 	s.removing.RLock()
 	defer s.removing.RUnlock()
-	next, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+"-")
+	in, half := filepath.Dir(folder), "."+filepath.Base(folder)+"-"
+	beside, err := os.ReadDir(in)
+	for _, d := range beside {
+		if strings.HasPrefix(d.Name(), half) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(in, d.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	next, err := os.MkdirTemp(in, half)
 	if err != nil {
 		return err
 	}

@@ -42,10 +42,6 @@ func (p Spec) copy(ctx context.Context) (checkpoints.Worktree, error) {
 	if _, err := os.Lstat(w.Path); err == nil {
 		return w, nil
 	}
-	half, _ := filepath.Glob(filepath.Join(folder, "."+p.Agent+"-*")) // the pattern is none of anybody's
-	for _, path := range half {
-		_ = os.RemoveAll(path) // it is in nobody's way
-	}
 	return w, p.Moments.Checkout(ctx, w.Moment.ID, w.Path)
 }
 

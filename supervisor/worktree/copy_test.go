@@ -14,7 +14,7 @@ import (
 // copied keeps a folder without git at a moment, and returns what a fork from there asks for.
 func copied(t *testing.T) (folder string, p Spec) {
 	t.Helper()
-	folder = filepath.Join(t.TempDir(), "plain")
+	folder = filepath.Join(t.TempDir(), "app[1]", "plain")
 	gittest.Put(t, filepath.Join(folder, ".env"), "secret")
 	gittest.Put(t, filepath.Join(folder, "sub", "a"), "then")
 	if err := os.Mkdir(filepath.Join(folder, "empty"), 0o700); err != nil {
