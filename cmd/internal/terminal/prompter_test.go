@@ -302,10 +302,6 @@ func TestTheOpenPromptIsShownAgainOnRedraw(t *testing.T) {
 
 func TestRunEndsWithoutAByteAndLeavesTheTerminalAsItWas(t *testing.T) {
 	d := enterRaw(t, map[string]string{"TERM": "xterm"}, question("q-1"))
-	before, err := term.GetState(int(d.tty.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
 	d.sees("q-1> ")
 	d.types("half")
 	d.sees("half")
@@ -315,8 +311,8 @@ func TestRunEndsWithoutAByteAndLeavesTheTerminalAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(before, after) {
-		t.Errorf("the terminal's mode was %+v and is %+v", before, after)
+	if !reflect.DeepEqual(d.before, after) {
+		t.Errorf("the terminal's mode was %+v and is %+v", d.before, after)
 	}
 }
 

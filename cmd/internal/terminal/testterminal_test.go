@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/term"
 
 	"claude-supervise/procs/pty"
 	"claude-supervise/supervisor/questions"
@@ -33,7 +34,8 @@ type testTerminal struct {
 	read  int // of shown, by see
 	more  chan struct{}
 
-	leave func()
+	before *term.State // the terminal's mode before Run
+	leave  func()
 }
 
 type submitted struct {
@@ -74,8 +76,12 @@ func enterRawAt(t *testing.T, now func() time.Time, env map[string]string, open 
 			t.Fatal(err)
 		}
 	}
+	before, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := &testTerminal{t: t, keyboard: keyboard, tty: tty, answers: make(chan submitted, 16), refusal: make(chan error, 1),
-		more: make(chan struct{}, 1)}
+		more: make(chan struct{}, 1), before: before}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
