@@ -35,8 +35,7 @@ func Changes(before, after State) checkpoints.Change {
 // Loaded makes a State of what the database held.
 func Loaded(l checkpoints.Loaded) (State, error) {
 	s := State{Run: &l.Run, Agents: table.Of(l.Agents), Taken: l.Taken}
-	slices.SortFunc(l.Launches, func(a, b *Launch) int { return a.N - b.N })
-	for _, l := range l.Launches {
+	for _, l := range slices.SortedFunc(slices.Values(l.Launches), func(a, b *Launch) int { return a.N - b.N }) {
 		s.Launches.Put(l.Agent, append(s.Launches.Get(l.Agent), l))
 	}
 	for _, q := range l.Questions {

@@ -6,9 +6,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
-	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -88,7 +86,7 @@ var _ = kind[Opened]("opened")
 
 func (e Opened) apply(d *transition) error {
 	d.touchAll()
-	d.plans = table.Table[*effect.Part]{} // its config may be another
+	d.planAnew() // its config may be another
 	r := d.run()
 	if e.Over == nil {
 		r.Epoch = max(r.Epoch+1, e.Epoch)

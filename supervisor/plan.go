@@ -91,6 +91,9 @@ func (s State) planAlone(a *Agent) *effect.Part {
 	return p
 }
 
+// planAnew has all agents planned again once somebody wants to know.
+func (d *transition) planAnew() { d.plans = table.Table[*effect.Part]{} }
+
 // replan takes note of what is planned of the agents that a step has touched, and of their parents. What changes the
 // run as a whole takes the plans away: all of them are planned again.
 func (d *transition) replan() {

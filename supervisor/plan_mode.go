@@ -1,9 +1,8 @@
 package supervisor
 
 import (
-	"slices"
-
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
@@ -19,7 +18,7 @@ func (s State) FlagsOf(agent string) []string {
 	flags := s.Config.Flags
 	for a := s.Agents.Get(agent); a != nil; a = s.Agents.Get(a.Parent) {
 		if s.leftPlanMode(a.ID) {
-			return withoutPlanMode(flags)
+			return claude.WithoutPlanMode(flags)
 		}
 	}
 	return flags
@@ -31,20 +30,6 @@ func (s State) leftPlanMode(agent string) bool {
 		return questions.KindOf(q.Kind).Plans && questions.Allowed(q) &&
 			(q.GrantSpent || q.State == checkpoints.QuestionDelivered && !s.toldGrant(q))
 	})) > 0
-}
-
-const permissionMode = "--permission-mode"
-
-func withoutPlanMode(flags []string) []string {
-	for i, f := range flags {
-		switch {
-		case f == permissionMode+"=plan":
-			return withoutPlanMode(slices.Delete(slices.Clone(flags), i, i+1))
-		case f == permissionMode && i+1 < len(flags) && flags[i+1] == "plan":
-			return withoutPlanMode(slices.Delete(slices.Clone(flags), i, i+2))
-		}
-	}
-	return flags
 }
 
 func init() {

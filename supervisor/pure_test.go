@@ -15,7 +15,7 @@ import (
 var pure = map[string][]string{
 	"procs": {"CallKey"},
 	"claude": {"AnsweredIn", "AnsweredText", "Classify", "HarmlessFlags", "RefusedByHook", "ReleaseOf", "ReplaceFlags",
-		"StartsSubagent", "WithoutFlags"},
+		"StartsSubagent", "WithoutFlags", "WithoutPlanMode"},
 	"checkpoints": {"PlainID"},
 	"sync":        {"OnceValue"},
 }

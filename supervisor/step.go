@@ -3,9 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"time"
-
-	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/table"
 )
 
 // Step returns the state after an event. It is pure: no clock, randomness, I/O or goroutine. An event that cannot
@@ -20,7 +17,7 @@ func Step(s State, h Happened) (State, error) {
 		return s, err
 	}
 	if unsupervised(h.Event) {
-		d.plans = table.Table[*effect.Part]{}
+		d.planAnew()
 	} else {
 		d.reconcile()
 		d.noticeQuiet()

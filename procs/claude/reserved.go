@@ -75,6 +75,16 @@ func HarmlessFlags(flags []string) (kept, dropped []string) {
 	return kept, dropped
 }
 
+// WithoutPlanMode returns the flags without the one by which an agent begins in plan mode.
+func WithoutPlanMode(flags []string) (left []string) {
+	for _, f := range grouped(flags) {
+		if name, _, _ := strings.Cut(f[0], "="); name != "--permission-mode" || !slices.Contains(valuesOf(f), "plan") {
+			left = append(left, f...)
+		}
+	}
+	return left
+}
+
 // ReplaceFlags returns the flags with others added, which stand in place of those of the same names.
 func ReplaceFlags(flags, others []string) []string {
 	return append(WithoutFlags(flags, others), others...)

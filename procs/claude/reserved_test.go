@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,5 +63,12 @@ func TestFlagsOfTheSameNameAreReplaced(t *testing.T) {
 		[]string{"--allowedTools", "Read"})
 	if want := "--model=opus --verbose --allowedTools Read"; strings.Join(got, " ") != want {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestNothingButPlanModeIsTakenAway(t *testing.T) {
+	got := WithoutPlanMode([]string{"--a", "--permission-mode=plan", "--permission-mode", "default", "--permission-mode", "plan"})
+	if want := []string{"--a", "--permission-mode", "default"}; !slices.Equal(got, want) {
+		t.Errorf("left are %q", got)
 	}
 }
