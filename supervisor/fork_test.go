@@ -77,6 +77,32 @@ func TestAForkWithoutAWorktreeOfItsOwnFails(t *testing.T) {
 	}
 }
 
+// A fork that is unpacked before it had its worktree has nothing to go on in: never in the folder of another run, nor
+// in one that is made of it now.
+func TestAForkThatIsUnpackedBeforeItHadAWorktreeFails(t *testing.T) {
+	f, err := answeredInPlace(t, func(*Asked) {}).State.Fork("q-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Answer = "White"
+	s := &Story{T: t, At: time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)}
+	s.Do(Created{Run: "r-2", Cwd: "/work", Agent: Root, Task: "x", Config: conf.Config{Worktree: true}, Fork: &f})
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
+	s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
+	for _, again := range []bool{false, true} {
+		s.Do(Opened{PID: 3, Policy: conf.Ask, Failed: again})
+		if !again {
+			s.Do(MomentKept{Question: "q-1", Problem: "it is no work tree"})
+		}
+		s.plans("place " + Root)
+		s.Do(Placed{Agent: Root})
+		if a := s.State.Agents.Get(Root); a.Status != checkpoints.Failed || !strings.Contains(a.Reason, "did not come along") ||
+			a.Worktree != nil {
+			t.Errorf("tried again (%v) it is %s: %s, in %+v", again, a.Status, a.Reason, a.Worktree)
+		}
+	}
+}
+
 func TestWhatIsNeverAnsweredDifferently(t *testing.T) {
 	for why, change := range map[string]func(*Question){
 		"has let something happen": func(q *Question) { q.Kind = questions.AskPermission },

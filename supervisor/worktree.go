@@ -58,8 +58,8 @@ const branchPrefix = "claude-supervise/"
 
 // placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
-	if w := a.Worktree; s.forked(a) {
-		return !a.Placed && w != nil && w.Moment != nil
+	if w := a.Worktree; s.forked(a) { // without one it goes on only if it had begun before it was unpacked here
+		return !a.Placed && (w != nil && w.Moment != nil || w == nil && s.ForkDue(a))
 	}
 	return a.Delegated != nil && !a.Placed &&
 		(s.Config.Worktree || s.continues(a) != nil || len(task.ContextFiles(a.Delegated.Context)) > 0)
@@ -92,7 +92,7 @@ func (d *transition) places(a *Agent) bool {
 	case before != nil:
 		w := *before.Worktree
 		a.Worktree = &w
-	case a.Worktree == nil && d.Config.Worktree:
+	case a.Worktree == nil && d.Config.Worktree && !d.forked(a):
 		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.Folder(a.ID)}
 	}
 	d.setStatus(a, checkpoints.Starting, "its folder is made ready")
@@ -279,11 +279,15 @@ func (e Placed) apply(d *transition) error {
 	}
 	a := d.agent(e.Agent)
 	if w := e.Worktree; d.forked(a) && (e.Unforked != "" || w == nil || w.State != checkpoints.WorktreeMade) {
-		why := e.Unforked
-		if a.Placing = false; why == "" && w != nil {
+		why, of := e.Unforked, d.Run.Forked
+		switch a.Placing = false; {
+		case why != "":
+		case w != nil:
 			why = w.Problem
+		default:
+			why = "the work as it was then did not come along; where " + of.Run + " is, answer it again"
 		}
-		d.fail(a.ID, "fork", "it cannot go on from "+d.Run.Forked.Question+": "+why)
+		d.fail(a.ID, "fork", "it cannot go on from "+of.Question+": "+why)
 		return nil
 	}
 	if before := d.continues(a); before != nil && e.Worktree != nil && e.Worktree.State == checkpoints.WorktreeMade {

@@ -89,14 +89,19 @@ func ForkFrom(ctx context.Context, c client.Client, question string, a Answer) (
 	return f, nil
 }
 
-// repositoryOf returns the work tree, or the folder without git, of which the worktree of an agent was made.
+// repositoryOf returns the work tree, or the folder without git, of which the worktree of an agent was made. The error
+// says what to do where the run's own folder was moved.
 func repositoryOf(s supervisor.State, agent string) (string, error) {
 	if w := s.Agents.Get(agent).Worktree; w != nil {
 		if of := cmp.Or(w.Repo, w.From); of != "" && !view.FolderGone(of) {
 			return of, nil
 		}
 	}
-	return "", fmt.Errorf("its folder is gone: %s", s.Folder(agent))
+	moved := "first run " + view.ResumeCommand(program, s.Run.ID, true)
+	if s.Run.EndedAt != nil { // nothing is to be resumed
+		moved = "have " + s.Run.Cwd + " be a link to it"
+	}
+	return "", fmt.Errorf("its folder is gone: %s. If it was moved, %s", s.Folder(agent), moved)
 }
 
 // Caution says what the run has, and what not.
