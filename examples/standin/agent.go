@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -128,6 +129,9 @@ func (a *agent) open() error {
 	p, err := readTranscript(path)
 	if err != nil {
 		return err
+	}
+	if len(p.messages) == 0 { // nothing was said in it, or it is spoiled
+		return a.gone(cmp.Or(a.opts.fork, a.opts.session))
 	}
 	if at := a.opts.at; at != "" {
 		if _, known := p.cuts[at]; !known {

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,10 +73,7 @@ func (c Client) Continuable(s supervisor.State, f task.Fork) error {
 	if err == nil {
 		_, err = claude.PrefixOf(path, []string{f.Questions[0].Tool.ToolUse})
 	}
-	if err != nil {
-		return fmt.Errorf("its conversation: %w", err)
-	}
-	return nil
+	return err
 }
 
 // conversationsDir is where the conversations of a run are kept, in its folder. They go with it (prune).
@@ -99,5 +95,14 @@ func Transcript(env []string, dirs checkpoints.Dirs, s supervisor.State, session
 	if err := claude.LayBackConversation(env, session, KeptConversations(dirs, s.Run.ID)); err != nil {
 		return "", err
 	}
-	return claude.Transcript(env, session)
+	if path, err = claude.Transcript(env, session); errors.Is(err, fs.ErrNotExist) {
+		err = gone{}
+	}
+	return path, err
 }
+
+// gone says to people that nobody has a conversation any more.
+type gone struct{}
+
+func (gone) Error() string        { return "the conversation is gone" }
+func (gone) Is(target error) bool { return target == fs.ErrNotExist }

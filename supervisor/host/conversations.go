@@ -67,7 +67,7 @@ func (m Machine) fork(s supervisor.State, a *supervisor.Agent, cwd string) (why 
 		err = claude.ForkConversation(path, env, a.SessionID, cwd, []string{asked.Tool.ToolUse})
 	}
 	if err != nil {
-		return "its conversation: " + text.FirstLine(err.Error())
+		return text.FirstLine(err.Error())
 	}
 	return ""
 }
