@@ -27,6 +27,7 @@ var (
 	errMoved   = errors.New("the conversation has gone on since the question")
 	errNoCall  = errors.New("the conversation does not have the call that asked")
 	errSibling = errors.New("another call beside the question has no result")
+	errSummary = errors.New("the conversation was compacted since the question")
 )
 
 // PlaceOf returns the line, by its uuid, at which a conversation is continued so that these calls, made in one message,
@@ -54,6 +55,7 @@ type asking struct {
 	done  map[string]bool   // calls beside those that asked, which have their results
 	last  string            // the last line of it, or of such a result
 	moved bool              // something was said after it
+	cut   bool              // it was compacted, and the assistant has said nothing since
 }
 
 func (m *asking) read(l *line, calls []string) {
@@ -69,7 +71,7 @@ func (m *asking) read(l *line, calls []string) {
 			}
 		}
 	case l.Type == "system" && l.Subtype == "compact_boundary":
-		*m = asking{}
+		*m = asking{cut: true}
 	case l.Type == "attachment" && l.Attachment.Type == "queued_command":
 		m.moved = true
 	case l.Type == "user":
@@ -144,8 +146,11 @@ func PrefixOf(transcript string, calls []string) (size int64, err error) {
 }
 
 func (m *asking) place(calls []string) (at string, err error) {
-	if len(calls) == 0 || m.moved {
+	switch {
+	case len(calls) == 0 || m.moved:
 		return "", errMoved
+	case m.cut:
+		return "", errSummary
 	}
 	beside, asked := false, 0
 	for _, use := range m.uses {
