@@ -48,6 +48,17 @@ func (p Places) Keep(path, to string) (*Checkpoint, error) {
 	return c, err
 }
 
+// Read reads a file that an agent names, whatever it holds, of at most so many bytes. Of one that holds more the error
+// is files.ErrTooLarge, beside what is known of it.
+func (p Places) Read(path string, most int64) (content []byte, info fs.FileInfo, err error) {
+	folder, name, err := p.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = folder.Close() }() // only read
+	return files.ReadIn(folder, name, most)
+}
+
 // SetAnswer writes an answer, as JSON, into the user_answer of a checkpoint of the hybrid form. Nothing else changes in
 // it but its layout, which is Encode's. It is replaced whole, keeps its mode, and is on the disk when SetAnswer
 // returns. Doing it again changes nothing. A checkpoint of another form is errNotCheckpoint.

@@ -63,6 +63,7 @@ type Wording struct {
 	Urgent      bool     `json:"urgent,omitempty"`
 	OwnWords    bool     `json:"own_words,omitempty"` // an answer file may hold what is none of the options
 	Assumed     *Assumed `json:"assumed,omitempty"`   // of one that does not stop the work; nil: its agent waits
+	Image       *Image   `json:"image,omitempty"`     // that it shows, as it was when it was asked
 }
 
 // Assumed is what an agent goes on with until its question is answered.
@@ -103,24 +104,27 @@ type Response struct {
 	Like       string     `json:"like,omitempty"`      // the question whose answer it has, "": its own
 }
 
-// An Image is a picture that belongs to an answer. Its bytes are in the folder of the run (Image.File), and are looked
-// at anew whenever they are used: what stands here is for people.
+// An Image is a picture that a question shows, or that belongs to an answer. Its bytes are in the folder of the run
+// (Image.File), and are looked at anew whenever they are used: what stands here is for people.
 type Image struct {
 	Hash   string `json:"hash"`           // SHA-256 of its bytes, in hex
-	Name   string `json:"name,omitempty"` // as the person calls it
+	Name   string `json:"name,omitempty"` // as who has given it calls it
 	Type   string `json:"type"`           // image/png, image/jpeg, image/gif or image/webp
 	Width  int    `json:"width"`          // pixels
 	Height int    `json:"height"`
 	Bytes  int    `json:"bytes"`
 }
 
-// File names its file in the folder of the run: those of the agent that it is for. It is empty where the hash is none.
+// File names its file in the folder of the run: those of the agent that asks. It is empty where the hash is none.
 func (i Image) File(agent string) string {
 	if !isHex(i.Hash, 64) {
 		return ""
 	}
-	return agent + ".image-" + i.Hash
+	return agent + ImageMark + i.Hash
 }
+
+// ImageMark stands before the hash in the name of the file of an image.
+const ImageMark = ".image-"
 
 // A Grant is what an answer permits beyond its call.
 type Grant struct {

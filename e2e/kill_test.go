@@ -84,6 +84,8 @@ var killScenarios = slices.Concat([]killScenario{
 		answers: onceParked, once: byPrompt, begins: (*world).hasImage, ends: (*world).shownOnce, real: true},
 	{name: "an image beside an answer in a call", scenario: "tool-ask", flags: []string{"--hold", "forever", "--on-question", "ask"},
 		begins: (*world).hasImage, ends: (*world).shownOnce, real: true},
+	{name: "a question that shows an image", scenario: "picture", flags: []string{"--hold", "forever", "--on-question", "ask"},
+		ends: (*world).imagesWhole, real: true},
 	{name: "a park and a resume", scenario: "ask", flags: []string{"--hold", "0", "--on-question", "park"},
 		answers: onceLeft, once: byPrompt},
 	{name: "a recovery", scenario: "ask", flags: []string{"--hold", "forever", "--on-question", "ask"},

@@ -79,3 +79,26 @@ func (w *world) imagesWith(question string) (names []string) {
 		time.Sleep(20 * time.Millisecond) // as long as the test may take
 	}
 }
+
+// The image that a question shows is seen with it, and whole by a click, also once it is answered.
+func TestTheImageOfAQuestionIsSeenInABrowser(t *testing.T) {
+	t.Parallel()
+	b, w, p := openPage(t)
+	_, id := w.asks("--demo", "picture")
+	c := b.card(id)
+	seen := func() {
+		t.Helper()
+		b.until(fmt.Sprintf("((i) => i && i.complete && i.naturalWidth === 160 && i.alt === 'page.png')"+
+			"(document.querySelector('%s .picture img'))", c.at))
+	}
+	seen()
+	b.check("a question that shows an image")
+	c.write("words", "it is")
+	c.give("", "it is")
+	b.withoutScript(p, "/questions/"+id)
+	seen()
+	var whole string
+	b.do(chromedp.AttributeValue("#question-"+id+" .picture a", "href", &whole, nil))
+	b.do(chromedp.Navigate(p.address + whole))
+	b.until("document.images.length === 1 && document.images[0].naturalWidth === 160")
+}

@@ -20,8 +20,8 @@ func Groups() []Group {
 var grouped = [][2]string{
 	{"To begin with", "tour ask permission-edit stop delegate-asked"},
 	{"Questions, in each form that agents ask in",
-		"several tool-ask ask-user-question typed-questions json-form id-less prose-question asks-again assume elicitation " +
-			"elicitation-url tools"},
+		"several tool-ask ask-user-question typed-questions picture json-form id-less prose-question asks-again assume " +
+			"elicitation elicitation-url tools"},
 	{"Permissions", "permission permission-denied refused plan"},
 	{"Blockers", "stop-proposals stop-split stop-give-up"},
 	{"Agents that start agents", "delegate-parallel delegate-tree delegate-block delegate-optional delegate-denied " +

@@ -21,7 +21,7 @@ var forms = []form{
 		kind: Clarification, mustStamp: true,
 		required: []string{"questions"},
 		fields: []string{"blocked_at", "reason", "can_resume_with", "current_state", "all_required", "urgent",
-			"blocking", "assumption", "affects"},
+			"blocking", "assumption", "affects", "image"},
 	},
 	{
 		kind:     Stop,

@@ -19,7 +19,7 @@ var (
 		"header": "header", "context": "context", "options": "options", "choices": "options",
 		"multi_select": "multi", "multiselect": "multi",
 		"validate": "validate", "validation": "validate",
-		"optional": "optional", "required": "required", "urgent": "urgent",
+		"optional": "optional", "required": "required", "urgent": "urgent", "image": "image",
 	}
 	optionLabels       = []string{"label", "text", "name", "option", "title", "value"}
 	optionDescriptions = []string{"description", "detail", "details", "explanation"}
@@ -41,7 +41,7 @@ var ownQuestion = map[string]string{
 	"options": "options", "choices": "options", "question_options": "options",
 	"header": "header", "question_header": "header",
 	"multi_select": "multi_select", "multiselect": "multi_select",
-	"validate": "validate", "question_id": "question_id", "id": "question_id",
+	"validate": "validate", "question_id": "question_id", "id": "question_id", "image": "image", "question_image": "image",
 }
 
 // gathered puts together the questions that a signal has among its own members: one by its parts, or several by their
@@ -195,6 +195,8 @@ func (s *Signal) questionMap(n *yaml.Node, q *Question) {
 			if !q.Urgent && !isFalse(m.text()) && m.text() != "" {
 				extra = append(extra, m.name+": "+m.text()) // "urgent: the window closes at six"
 			}
+		case "image":
+			q.Image = m.text()
 		case "validate":
 			q.Validate = m.text()
 			s.checkValidate(m.line, q.Validate)
@@ -474,6 +476,9 @@ func (s *Signal) finishQuestions(asked bool, raw string) {
 		}
 	}
 	allOptional, allUrgent := isFalse(s.Field("all_required")), isTrue(s.Field("urgent"))
+	if q := &s.Questions[0]; q.Image == "" {
+		q.Image = s.Field("image")
+	}
 	taken := make(map[string]bool)
 	for i := range s.Questions {
 		q := &s.Questions[i]

@@ -236,7 +236,7 @@ func namedLine(trimmed string) (meaning, name, value string, ok bool) {
 		return "", name, value, true
 	case "state", currentState, "state_to_preserve", "saved_state":
 		return "", currentState, value, true
-	case "text", "prompt", "required", "optional":
+	case "text", "prompt", "required", "optional", "image":
 		if value == "" {
 			return "", "", "", false
 		}

@@ -66,6 +66,7 @@ type Question struct {
 	Optional    bool     `json:"optional,omitempty"`  // the signal said all_required: false
 	Urgent      bool     `json:"urgent,omitempty"`    // it, or the signal for all, says that it cannot wait
 	OwnWords    bool     `json:"own_words,omitempty"` // of a question file: an answer may be none of the options
+	Image       string   `json:"image,omitempty"`     // the path of one that it shows, as the agent names it
 
 	// Of one that does not stop the work: what its agent goes on with until it is answered, and the paths of what it
 	// makes under that.

@@ -52,7 +52,8 @@ var tools = []struct{ name, description, schema string }{
 				},"required":["label"],"additionalProperties":false}},
 				"multi_select":{"type":"boolean"},
 				"validate":{"type":"string","maxLength":500,"pattern":"^(choice|path|yes_no|(integer|number).*|regex:.+)$",
-					"description":"choice: only the options; path: one that exists; integer 1..9"}
+					"description":"choice: only the options; path: one that exists; integer 1..9"},
+				"image":{"type":"string","maxLength":1000,"description":"path of a PNG, JPEG, GIF or WebP to show"}
 			},"required":["text"],"additionalProperties":false}},
 			"context":{"type":"string","maxLength":8000,"description":"for all questions"},
 			"all_required":{"type":"boolean","description":"false: you can go on without some answers"},

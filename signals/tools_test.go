@@ -12,7 +12,7 @@ import (
 
 // maxTools is how many bytes the names, descriptions and schemas of the tools may have together: about 1,600 tokens,
 // which every request of every conversation carries, beside six times as much for the CLI's own tools.
-const maxTools = 6<<10 + 384
+const maxTools = 6<<10 + 448
 
 func TestTheToolsAreSmallTogether(t *testing.T) {
 	total := 0
@@ -83,8 +83,8 @@ func checkStrict(t *testing.T, path string, s *jsonschema.Schema) {
 // A tool says what its block says. What a block leaves to others is left out: who, and when.
 func TestTheSchemasHaveTheFieldsOfTheBlocks(t *testing.T) {
 	elsewhere := map[string][]string{
-		// That the agent knows its own conversation is no news within a call of it.
-		"ask_user": {"blocked_at", "reason", "can_resume_with", "current_state", "blocking"},
+		// That the agent knows its own conversation is no news within a call of it. Each question has its own image.
+		"ask_user": {"blocked_at", "reason", "can_resume_with", "current_state", "blocking", "image"},
 	}
 	ofTools := map[string][]string{"ask_user": {"context", "wait"}}
 	for name, s := range schemas(t) {

@@ -34,7 +34,8 @@
 //	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
 //	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
-//	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer
+//	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer;
+//	                     shown_image.go that which a question shows
 //	pack*.go             what of a run from elsewhere is believed
 //	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //
@@ -118,8 +119,14 @@
 //		supervisor/pack/unpack_trees.go, TestAHostileWorktreeChoosesNothing
 //	pack: may have any field; may not have one that nobody decided about
 //		supervisor/pack/pack_trust.go, TestEveryFieldOfAPackFileIsDecidedAbout
-//	pack: may have any file for an image of an answer; may not have shown what is none, or another
+//	pack: may have any file for an image; may not have shown what is none, or another
 //		supervisor/client/images.go, TestAnImageThatWasKeptIsLookedAtAnew
+//	pack: may have any file for an image; may not have a person open what is none
+//		supervisor/pack/unpack.go, e2e TestTheImageOfAQuestionIsInThePackOfItsRun
+//	model: may show an image of its folder with a question; may not show another file, nor one elsewhere
+//		supervisor/host/host.go, e2e TestAQuestionIsAskedWithoutAnImageThatCannotBeShown
+//	model: may give an image; may not have a browser take it for anything else
+//		cmd/internal/web/picture.go, TestAnImageIsServedAsOne
 //	model: may ask, report, delegate; may not forge a signal in a tool's output
 //		signals/shell.go, TestAMarkerCountsOnlyIfItsCommandSurelyRuns
 //	model: may quote signals; may not be taken for another agent

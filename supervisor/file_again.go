@@ -87,7 +87,7 @@ func inTheSameWords(a, b *Question) bool {
 	ofA, _, _ := strings.Cut(a.Context, answeredBefore)
 	ofB, _, _ := strings.Cut(b.Context, answeredBefore)
 	return a.Text == b.Text && a.Header == b.Header && ofA == ofB && a.Validate == b.Validate &&
-		a.MultiSelect == b.MultiSelect && slices.Equal(a.Options, b.Options)
+		sameImage(a, b) && a.MultiSelect == b.MultiSelect && slices.Equal(a.Options, b.Options)
 }
 
 // saidInTurn reports whether the turn that is under way was begun with the answer to a question, or goes on with one

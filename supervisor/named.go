@@ -21,6 +21,14 @@ type Naming struct {
 	IDs     []string
 	Presets []conf.Preset
 	Child   string `json:",omitempty"` // of a delegation: the id that the child gets if it is approved
+
+	Images []ShownImage `json:",omitempty"` // what became of those that the questions name, one each; none: they name none
+}
+
+// A ShownImage is the image that a question names, or why the question does not show it, for people.
+type ShownImage struct {
+	Image   *checkpoints.Image `json:",omitempty"`
+	Unshown string             `json:",omitempty"`
 }
 
 // by returns the subagent that says it, as well as it is known; nil: the main conversation.

@@ -24,6 +24,7 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 		q := ask.Question(kind, asked)
 		q.ID, q.Run, q.Agent, q.Group, q.Index, q.AskedAt = n.IDs[i], d.Run.ID, agent, group, i, d.at
 		q.Who = d.Who(agent)
+		n.show(q)
 		more(q)
 		d.mayAssume(q)
 		if i > 0 {

@@ -61,6 +61,9 @@ func (s State) sameQuestion(a, b *Question) bool {
 		return a.Tool != nil && b.Tool != nil && a.Tool.Name == b.Tool.Name && a.Tool.Cwd == b.Tool.Cwd &&
 			bytes.Equal(a.Tool.Input, b.Tool.Input)
 	}
+	if !sameImage(a, b) {
+		return false
+	}
 	same := func(ofA, ofB string) bool { return ofA == ofB || s.withoutItem(a, ofA) == s.withoutItem(b, ofB) }
 	if !same(a.Header, b.Header) || !same(a.Text, b.Text) || !same(a.Validate, b.Validate) {
 		return false

@@ -223,7 +223,7 @@ func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 	agent, is := s.Run.Agent(a.log.Agent)
 	a.live(s)
 	if a.prompter != nil {
-		a.prompter.Set(toAsk(ctx, a.client, views(s.Open)))
+		a.prompter.Set(toAsk(ctx, a.client, views(a.client.Reader(), s.Open)))
 	}
 	if is && agent.ExitCode != nil {
 		return errOver
@@ -318,7 +318,7 @@ func (a *attached) words(n notice.Notification) string {
 		if a.prompter != nil { // which asks it
 			return ""
 		}
-		return "\n" + terminal.Render(shown(n.Question), a.printer.Columns(), time.Now())
+		return "\n" + terminal.Render(asking.Shown(a.client.Reader().View(n.Question)), a.printer.Columns(), time.Now())
 	case notice.QuestionDone:
 		if a.prompter != nil { // which tells of it, unless it was answered there
 			a.prompter.Gone(n.Question.ID, asking.Gone(view.View(n.Question)))

@@ -64,12 +64,12 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)
-		return listQuestions(p, open)
+		return listQuestions(p, client.Reader(), open)
 	})
 }
 
 // listQuestions shows what is open, and how to answer it.
-func listQuestions(p *terminal.Printer, open []*supervisor.Question) error {
+func listQuestions(p *terminal.Printer, r view.Reader, open []*supervisor.Question) error {
 	if len(open) == 0 {
 		return p.Result("No question is open.")
 	}
@@ -77,9 +77,9 @@ func listQuestions(p *terminal.Printer, open []*supervisor.Question) error {
 		return err
 	}
 	for _, q := range open {
-		view := shown(q)
-		view.Command = strings.Replace(view.Command, "claude-supervise answer", install.AnswerName, 1)
-		if err := p.Result("\n" + terminal.Render(view, p.Columns(), time.Now())); err != nil {
+		asked := asking.Shown(r.View(q))
+		asked.Command = strings.Replace(asked.Command, "claude-supervise answer", install.AnswerName, 1)
+		if err := p.Result("\n" + terminal.Render(asked, p.Columns(), time.Now())); err != nil {
 			return err
 		}
 	}

@@ -291,7 +291,7 @@ func (s *session) open(state supervisor.State, open []*supervisor.Question) {
 		case s.asJSON:
 			s.print(news.Event(notice.Asking(q)))
 		case !s.asks:
-			asked := shown(q)
+			asked := asking.Shown(s.Reader().View(q))
 			asked.Advance = "" // the run's last words say it
 			s.printer.Notice("\n" + terminal.Render(asked, s.printer.Columns(), time.Now()))
 			waits = append(waits, q.Agent)
@@ -310,7 +310,7 @@ func (s *session) open(state supervisor.State, open []*supervisor.Question) {
 	for _, q := range open {
 		s.prompted[q.ID] = true
 	}
-	s.prompter.Set(toAsk(context.Background(), s.Client, views(open)))
+	s.prompter.Set(toAsk(context.Background(), s.Client, views(s.Reader(), open)))
 }
 
 // patience says how long an agent is waited for where nobody is asked, and what then; "" where that is now.
@@ -331,10 +331,10 @@ func patience(s supervisor.State, agent string) string {
 // print writes one event of --json. A pipe that is gone does not end the run: it is told of at the end.
 func (s *session) print(v any) { _ = s.printer.JSON(v) }
 
-func views(qs []*supervisor.Question) []view.QuestionView {
+func views(r view.Reader, qs []*supervisor.Question) []view.QuestionView {
 	views := make([]view.QuestionView, len(qs))
 	for i, q := range qs {
-		views[i] = view.View(q)
+		views[i] = r.View(q)
 	}
 	return views
 }
@@ -366,9 +366,6 @@ func pathsBegin(ctx context.Context, c client.Client, q view.QuestionView) strin
 	}
 	return folder
 }
-
-// shown is a question as the terminal shows it.
-func shown(q *supervisor.Question) terminal.Question { return asking.Shown(view.View(q)) }
 
 // diagnostics opens the log that --log names: JSON lines, never mixed with progress.
 func diagnostics(path string) (zerolog.Logger, func(), error) {

@@ -68,7 +68,7 @@ var rooms = []room{
 	{"supervisor/findings", "checkpoints/... supervisor supervisor/text", "files that agents share", ""},
 	{"supervisor/permission", leaves + " supervisor/calls supervisor/rules", "it looks at calls, and asks nobody", ""},
 	{"supervisor/images", "", "bytes to what they are a picture of; pure", io},
-	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop", "it reads, and changes nothing", ""},
+	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop supervisor/images", "it reads, and changes nothing", ""},
 	{"supervisor/client", leaves + " supervisor/questions supervisor/images supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
 	{"supervisor/precedents", core + " checkpoints supervisor/questions supervisor/rules supervisor/text",
@@ -83,10 +83,11 @@ var rooms = []room{
 	{"supervisor/pack", leaves + " supervisor/questions supervisor/client supervisor/findings supervisor/git " +
 		"supervisor/permission supervisor/rules supervisor/view supervisor/worktree", "it packs what all of these keep", ""},
 	{"supervisor/engine", leaves + " supervisor/prompts supervisor/questions supervisor/rules supervisor/view " +
-		"supervisor/worktree supervisor/filedrop",
+		"supervisor/worktree supervisor/filedrop supervisor/images",
 		"it does no I/O itself; package host does it, behind the engine's interfaces", io},
 	{"supervisor/host", leaves + " supervisor/prompts supervisor/questions supervisor/client supervisor/engine " +
-		"supervisor/filedrop supervisor/findings supervisor/git supervisor/permission supervisor/view supervisor/worktree",
+		"supervisor/filedrop supervisor/findings supervisor/git supervisor/permission supervisor/view " +
+		"supervisor/worktree supervisor/images",
 		"the engine's interfaces on the real machine", ""},
 	{"supervisor/doctor", leaves + " supervisor/permission supervisor/view supervisor/filedrop", "it looks at the set-up, and starts no run", ""},
 	{"supervisor/telemetry", "checkpoints supervisor/engine", "it wraps the engine's store", ""},

@@ -121,15 +121,37 @@ func (c Client) keepImages(ctx context.Context, q *supervisor.Question, a Answer
 		return nil, &UnfitImages{err}
 	}
 	for i, k := range kept {
-		path := c.Dirs.RunFile(q.Run, k.File(q.Agent))
-		if _, _, err := ReadImage(path, k.Hash); err == nil {
-			continue // it was given before
-		}
-		if err := files.ReplaceFile(path, pictures[i].Data, 0o600); err != nil {
+		if err := putImage(c.Dirs.RunFile(q.Run, k.File(q.Agent)), k.Hash, pictures[i].Data); err != nil {
 			return nil, fmt.Errorf("the image %s cannot be kept: %w", k.Name, err)
 		}
 	}
 	return kept, nil
+}
+
+// KeepImage keeps an image that an agent shows in the folder of its run, on the disk when this returns. The error says
+// why it is none, or cannot be kept.
+func KeepImage(dirs checkpoints.Dirs, run, agent string, p Picture) (checkpoints.Image, error) {
+	k, err := checkImage(p)
+	if err != nil {
+		return k, err
+	}
+	if err := putImage(dirs.RunFile(run, k.File(agent)), k.Hash, p.Data); err != nil {
+		return k, fmt.Errorf("it cannot be kept: %w", err)
+	}
+	return k, nil
+}
+
+func putImage(path, hash string, data []byte) error {
+	if _, _, err := ReadImage(path, hash); err == nil {
+		return nil // it was kept before
+	}
+	return files.ReplacePrivate(path, data)
+}
+
+func checkImage(p Picture) (checkpoints.Image, error) {
+	info, err := images.Check(p.Data)
+	return checkpoints.Image{Hash: images.Hash(p.Data), Name: p.Name, Type: info.Type, Width: info.Width,
+		Height: info.Height, Bytes: len(p.Data)}, err
 }
 
 // checkImages returns what the images of an answer are.
@@ -139,13 +161,12 @@ func checkImages(pictures []Picture) (kept []checkpoints.Image, err error) {
 	}
 	sum := 0
 	for _, p := range pictures {
-		info, err := images.Check(p.Data)
+		k, err := checkImage(p)
 		if err != nil {
 			return nil, fmt.Errorf("the image %s: %w", p.Name, err)
 		}
 		sum += len(p.Data)
-		kept = append(kept, checkpoints.Image{Hash: images.Hash(p.Data), Name: p.Name, Type: info.Type,
-			Width: info.Width, Height: info.Height, Bytes: len(p.Data)})
+		kept = append(kept, k)
 	}
 	if sum > images.MaxSum {
 		return nil, fmt.Errorf("the images of an answer have %d MB together at most, and these have %.1f",

@@ -121,6 +121,9 @@ type Files interface {
 
 	// Keep copies the checkpoint that an agent names into the run's folder, under a name of its own.
 	Keep(s supervisor.State, agent, path, name string) (*checkpoints.Checkpoint, error)
+
+	// KeepImage copies an image that an agent names into the run's folder.
+	KeepImage(s supervisor.State, agent, path string) (checkpoints.Image, error)
 }
 
 // A Machine is the rest of what a supervisor needs of the machine.

@@ -29,6 +29,7 @@ func (e *engine) naming(agent string, kind checkpoints.QuestionKind, qs []signal
 	if questions.KindOf(kind).Hands {
 		n.Child = e.IDs.Agent()
 	}
+	n.Images = e.keepImages(agent, qs)
 	for i, q := range qs {
 		n.IDs[i] = e.IDs.Question()
 		best := 0

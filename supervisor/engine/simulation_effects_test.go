@@ -13,6 +13,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
@@ -258,6 +259,11 @@ func (e *simEngine) Look(tool string, input json.RawMessage, _ ask.CallSite) ask
 func (e *simEngine) Stat(string) error { return nil }
 
 func (e *simEngine) Locate(path, _ string) string { return path }
+
+// KeepImage finds any image.
+func (e *simEngine) KeepImage(_ supervisor.State, _, path string) (checkpoints.Image, error) {
+	return checkpoints.Image{Hash: images.Hash([]byte(path)), Name: path, Type: "image/png", Width: 1, Height: 1, Bytes: 1}, nil
+}
 
 // Keep finds no checkpoint.
 func (e *simEngine) Keep(supervisor.State, string, string, string) (*checkpoints.Checkpoint, error) {

@@ -247,6 +247,9 @@ func (k *FileDrop) show(ctx context.Context, q *supervisor.Question) {
 		}
 		f := fileOf(q)
 		f.Checkpoint = k.config.Checkpoint(ctx, q)
+		if q.Image != nil {
+			f.Image = k.config.Dirs.RunFile(q.Run, q.Image.File(q.Agent))
+		}
 		if err = k.Post(f); err == nil {
 			_, err = k.Question(q.ID)
 		}

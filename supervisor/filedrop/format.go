@@ -55,7 +55,7 @@ func (q *QuestionFile) parse(text []byte) error {
 	f := m.takeQuestion("question")
 	q.Question, q.Header, q.Context, q.Validate = f.Question, f.Header, f.Context, f.Validate
 	q.Options, q.OptionDescriptions, q.MultiSelect = f.Options, f.OptionDescriptions, f.MultiSelect
-	q.Urgent, q.OwnWords = f.Urgent, f.OwnWords
+	q.Urgent, q.OwnWords, q.Image = f.Urgent, f.OwnWords, f.Image
 	if q.Questions, err = m.takeQuestions(); err != nil {
 		return err
 	}
@@ -113,6 +113,7 @@ func (m others) takeQuestion(spellings ...string) FileQuestion {
 		Context:            take(m, as[string], "context"),
 		Validate:           cmp.Or(take(m, as[string], "validate"), m.rule()),
 		MultiSelect:        take(m, as[bool], "multi_select", "multiSelect"),
+		Image:              take(m, as[string], "image"),
 		Urgent:             take(m, as[bool], "urgent"),
 		OwnWords:           take(m, as[bool], "own_words"),
 		OptionDescriptions: take(m, as[[]string], "option_descriptions"),
@@ -280,6 +281,7 @@ func (q *QuestionFile) encode(added ...files.Member) ([]byte, error) {
 	w.Put("urgent", q.Urgent, "")
 	w.Put("own_words", q.OwnWords, "")
 	w.Put("validate", q.Validate, "")
+	w.Put("image", q.Image, "")
 	w.Put("quick_wait", encodedWait(q.QuickWait), "")
 	if q.Ours() {
 		w.Put(ownMember, ownership{q.Run, q.Agent}, "")
@@ -299,6 +301,7 @@ func (f *FileQuestion) encode() ([]byte, error) {
 	w.Put("urgent", f.Urgent, "")
 	w.Put("own_words", f.OwnWords, "")
 	w.Put("validate", f.Validate, "")
+	w.Put("image", f.Image, "")
 	return w.End(" ", "", nil)
 }
 

@@ -67,7 +67,7 @@ func (q *QuestionFile) Signal(s signals.Signal) signals.Signal {
 	for i, one := range q.Asked() {
 		question := signals.Question{
 			ID: one.ID, Text: one.Question, Header: one.Header, Context: one.Context, MultiSelect: one.MultiSelect,
-			Validate: one.Validate,
+			Validate: one.Validate, Image: one.Image,
 			Optional: q.AllRequired != nil && !*q.AllRequired, Urgent: one.Urgent || q.Urgent, OwnWords: one.OwnWords,
 		}
 		if question.ID == "" {
@@ -93,5 +93,6 @@ func (q *QuestionFile) Asked() []FileQuestion {
 	return []FileQuestion{{
 		ID: q.ID, Question: q.Question, Header: q.Header, Validate: q.Validate, Options: q.Options,
 		OptionDescriptions: q.OptionDescriptions, MultiSelect: q.MultiSelect, Urgent: q.Urgent, OwnWords: q.OwnWords,
+		Image: q.Image,
 	}}
 }

@@ -33,6 +33,7 @@ type QuestionFile struct {
 	AskedBy            string
 	Context            string
 	Header             string // ours
+	Image              string // ours: the path of one that Question shows
 	AskedAt            time.Time
 	WrittenAt          time.Time // of the file that was read, by the file system
 	// ours: how long to wait for a quick answer; in the file a number of seconds, at most a day
@@ -44,6 +45,7 @@ type QuestionFile struct {
 // A FileQuestion is one of several questions of a file.
 type FileQuestion struct {
 	ID, Question, Header, Context, Validate string
+	Image                                   string // the path of one that it shows
 	Options, OptionDescriptions             []string
 	MultiSelect, Urgent, OwnWords           bool
 	Other                                   map[string]json.RawMessage
@@ -56,7 +58,8 @@ func (q QuestionFile) Ours() bool { return q.Run != "" && q.Agent != "" }
 func (q QuestionFile) AsksTheSame(o *QuestionFile) bool {
 	said := func(q QuestionFile) QuestionFile {
 		return QuestionFile{Question: q.Question, Questions: q.Questions, Header: q.Header, Context: q.Context,
-			Options: q.Options, OptionDescriptions: q.OptionDescriptions, MultiSelect: q.MultiSelect, Validate: q.Validate}
+			Options: q.Options, OptionDescriptions: q.OptionDescriptions, MultiSelect: q.MultiSelect, Validate: q.Validate,
+			Image: q.Image}
 	}
 	return reflect.DeepEqual(said(q), said(*o))
 }

@@ -8,16 +8,20 @@ import (
 	"errors"
 	mathrand "math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/rs/zerolog"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/engine"
+	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/view"
 )
@@ -140,6 +144,19 @@ func (m Machine) Locate(path, cwd string) string {
 		return at.Real
 	}
 	return at.Path
+}
+
+// KeepImage copies an image out of the folder of an agent, or of its run, into that of what is kept of the run.
+func (m Machine) KeepImage(s supervisor.State, agent, path string) (checkpoints.Image, error) {
+	places := checkpoints.Places{Base: s.Folder(agent), Roots: []string{s.Run.Cwd}}
+	data, info, err := places.Read(path, images.MaxBytes)
+	switch {
+	case errors.Is(err, files.ErrTooLarge):
+		return checkpoints.Image{}, images.TooLarge(info.Size())
+	case err != nil:
+		return checkpoints.Image{}, err
+	}
+	return client.KeepImage(m.Dirs, s.Run.ID, agent, client.Picture{Name: filepath.Base(path), Data: data})
 }
 
 // Keep copies the checkpoint that an agent names into the run's folder.

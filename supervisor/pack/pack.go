@@ -383,6 +383,9 @@ func keptCopies(run checkpoints.Exported, agent string) []string {
 	for _, q := range run.Questions {
 		keep(q.Agent, q.Kept)
 		show(q.Agent, q.Images)
+		if q.Image != nil {
+			show(q.Agent, []checkpoints.Image{*q.Image})
+		}
 	}
 	for _, n := range run.Notes {
 		show(n.Agent, n.Images)

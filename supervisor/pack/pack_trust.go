@@ -97,7 +97,7 @@ package pack
 //	Question      form    id run agent group index kind state child signal asker
 //	Question      data    who own header text context cut options multi_select validate optional urgent asked_at gone
 //	Question      data    fingerprint own_words from remark assumed
-//	Question      data    images
+//	Question      data    images image
 //	Question      data    declined skipped answered_at answered_by delivering by_rule like revoked nested exceeded
 //	Question      anew    answer rule grant_spent for_alike ran prepared
 //	Question      sifted  tool kept file told

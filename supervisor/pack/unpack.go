@@ -277,6 +277,11 @@ func (u *unpacking) planFiles() error {
 	}
 	run := u.state.Run.ID
 	for _, e := range u.archive.under(logsPrefix) {
+		if _, hash, is := strings.Cut(e.name, checkpoints.ImageMark); is {
+			if _, _, err := client.ReadImage(u.archive.path(e), hash); err != nil {
+				continue // a person is shown where it is, to open it
+			}
+		}
 		if err := u.keep.plan(e, filepath.Join(u.Dirs.RunDir(run), strings.TrimPrefix(e.name, logsPrefix))); err != nil {
 			return err
 		}

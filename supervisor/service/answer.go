@@ -74,7 +74,7 @@ func Reply(ctx context.Context, c client.Client, id string, a Answer) (Kept, err
 	if err != nil {
 		return Kept{}, err
 	}
-	k := Kept{Question: view.View(q)}
+	k := Kept{Question: c.Reader().View(q)}
 	if questions.KindOf(q.Kind).Runs && !a.Screen {
 		return k, &Refusal{Reason: Elsewhere, Command: view.AnswerCommand(q),
 			Text: "a command runs as you: whether it may is answered on a terminal"}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -36,6 +37,30 @@ func Act[T any](m Machine, do func(client.Client) (T, error)) (done T, err error
 
 // ImageTypes are those of images that agents can be shown.
 func (Machine) ImageTypes() []string { return images.Types() }
+
+// Image returns an image that a question shows, or that belongs to its answer, as it was kept. The error for another is
+// NotThere.
+func (m Machine) Image(ctx context.Context, question, hash string) (data []byte, mediaType string, err error) {
+	q, err := Read(m, func(r view.Reader) (view.QuestionView, error) { return r.FindQuestion(ctx, question) })
+	if err != nil {
+		return nil, "", err
+	}
+	all := q.Images
+	if q.Image != nil {
+		all = append(slices.Clip(all), *q.Image)
+	}
+	for _, i := range all {
+		if i.Hash != hash || i.Path == "" {
+			continue
+		}
+		data, info, err := client.ReadImage(i.Path, hash)
+		if err != nil {
+			return nil, "", &Refusal{Reason: NotThere, Text: "its file is gone, or is no image any more"}
+		}
+		return data, info.Type, nil
+	}
+	return nil, "", &Refusal{Reason: NotThere, Text: "the question has no such image"}
+}
 
 // Answer is Reply.
 func (m Machine) Answer(ctx context.Context, id string, a Answer) (Kept, error) {

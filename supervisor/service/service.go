@@ -92,8 +92,11 @@ type (
 		Compare(ctx context.Context, run, other string) ([2]Compared, error)
 		Keep(ctx context.Context, run string, sure bool) (becomes string, err error)
 	}
-	// An Imager takes images with answers, of these media types.
-	Imager interface{ ImageTypes() []string }
+	// An Imager takes images with answers, of these media types, and has those of questions and answers by their hashes.
+	Imager interface {
+		ImageTypes() []string
+		Image(ctx context.Context, question, hash string) (data []byte, mediaType string, err error)
+	}
 	// A Reporter says what has happened in runs.
 	Reporter interface {
 		Report(ctx context.Context, id string) (view.RunReport, error)

@@ -88,7 +88,7 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 		if err != nil {
 			return Details{}, err
 		}
-		v := View(q)
+		v := r.View(q)
 		return Details{Question: &v}, nil
 	case checkpoints.KindAgent:
 		if run, err = r.Store.RunOf(ctx, full); err != nil {
@@ -113,7 +113,7 @@ func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 		return Details{}, err
 	}
 	for i := range qs {
-		d.Questions = append(d.Questions, View(&qs[i]))
+		d.Questions = append(d.Questions, r.View(&qs[i]))
 	}
 	s, err := State(ctx, r.Store, run)
 	if err != nil {

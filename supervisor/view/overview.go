@@ -143,7 +143,7 @@ func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error
 	if q.Run != "" {
 		now, err := Question(ctx, r.Store, q.ID)
 		if err == nil {
-			v := View(now)
+			v := r.View(now)
 			v.RunName, v.Cwd = q.RunName, q.Cwd
 			return v, nil
 		}
@@ -194,7 +194,7 @@ func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, erro
 	if err != nil {
 		return QuestionView{}, err
 	}
-	v := View(q)
+	v := r.View(q)
 	if v.Run == "" {
 		if filedrop.Lies(v.ID) {
 			v.State = checkpoints.QuestionAnswered

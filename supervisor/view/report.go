@@ -154,7 +154,7 @@ func (r Reader) decisions(ctx context.Context, run string) ([]Decision, error) {
 	var asked []Decision
 	for i := range qs {
 		q := &qs[i]
-		d := Decision{QuestionView: View(q), ByRule: q.ByRule, RunID: run}
+		d := Decision{QuestionView: r.View(q), ByRule: q.ByRule, RunID: run}
 		switch {
 		case q.AnsweredAt != nil:
 			d.After = q.AnsweredAt.Sub(q.AskedAt)

@@ -157,6 +157,7 @@ type QuestionView struct {
 	Header        string                    `json:"header"`
 	Question      string                    `json:"question"`
 	Context       string                    `json:"context"`
+	Image         *ImageView                `json:"image"` // that it shows; nil: none
 	Options       []checkpoints.Option      `json:"options"`
 	MultiSelect   bool                      `json:"multi_select"`
 	Optional      bool                      `json:"optional"` // it can be skipped
@@ -169,7 +170,7 @@ type QuestionView struct {
 	Declined      bool                      `json:"declined"`
 	AnsweredAt    *time.Time                `json:"answered_at"`
 	AnsweredBy    string                    `json:"answered_by"`
-	Images        []checkpoints.Image       `json:"images"` // that belong to the answer
+	Images        []ImageView               `json:"images"` // that belong to the answer
 	AnswerCommand string                    `json:"answer_command"`
 	Remark        string                    `json:"remark"` // what else became of it: who has withdrawn it
 	Task          string                    `json:"task"`   // of a delegation: what the other agent is to do
@@ -232,7 +233,13 @@ func View(q *supervisor.Question) QuestionView {
 	if v.Options == nil {
 		v.Options = []checkpoints.Option{}
 	}
-	v.Images = append([]checkpoints.Image{}, q.Images...)
+	if q.Image != nil {
+		v.Image = &ImageView{Image: *q.Image}
+	}
+	v.Images = make([]ImageView, len(q.Images))
+	for i, image := range q.Images {
+		v.Images[i].Image = image
+	}
 	if q.AnsweredAt != nil {
 		v.Answer = &q.Answer
 	}
@@ -302,7 +309,7 @@ func (r Reader) goingOn(ctx context.Context, memory *checkpoints.Memory) (views 
 		if err != nil {
 			return err
 		}
-		questions = questionViews(open, runs)
+		questions = r.questionViews(open, runs)
 		views, err = r.viewsWith(ctx, runs, open)
 		return err
 	})
@@ -504,7 +511,7 @@ func (r Reader) Questions(ctx context.Context) ([]QuestionView, error) {
 			return err
 		}
 		open, err := openQuestions(ctx, r.Store, runs)
-		views = questionViews(open, runs)
+		views = r.questionViews(open, runs)
 		return err
 	})
 	return views, err
@@ -527,20 +534,20 @@ func (r Reader) Asked(ctx context.Context, most int) (views []QuestionView, err 
 				closed = append(closed, q)
 			}
 		}
-		views = questionViews(closed, runs)
+		views = r.questionViews(closed, runs)
 		return nil
 	})
 	return views, err
 }
 
-func questionViews(open []*supervisor.Question, runs []supervisor.Run) []QuestionView {
+func (r Reader) questionViews(open []*supervisor.Question, runs []supervisor.Run) []QuestionView {
 	views := []QuestionView{}
 	of := map[string]supervisor.Run{}
 	for _, run := range runs {
 		of[run.ID] = run
 	}
 	for _, q := range open {
-		v := View(q)
+		v := r.View(q)
 		v.RunName, v.Cwd = of[q.Run].Name, of[q.Run].Cwd
 		views = append(views, v)
 	}

@@ -4,11 +4,14 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/cmd/internal/web"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
 
 // Card is a question as the page shows it: what the terminal shows of it.
 func Card(q view.QuestionView) web.Card {
+	image := q.Image
+	q.Image = nil // it is seen, and not only named
 	t, kind := Shown(q), questions.KindOf(q.Kind)
 	c := web.Card{
 		ID: q.ID, Kind: string(t.Kind), State: string(q.State), Run: q.Run, Agent: t.Seen(t.Agent), AgentID: q.Agent,
@@ -37,10 +40,21 @@ func Card(q view.QuestionView) web.Card {
 	if q.Answer != nil {
 		c.Answer = t.Seen(*q.Answer)
 	}
+	if image != nil {
+		c.Shows = []web.Picture{picture(t, *image)}
+	}
+	for _, i := range q.Images {
+		c.With = append(c.With, picture(t, i))
+	}
 	for i, o := range t.Options {
 		label := t.Seen(o.Label)
 		c.Options = append(c.Options, web.Option{Place: i, Label: label, Description: t.Seen(o.Description),
 			Preview: t.Seen(o.Preview), Blank: terminal.CleanLine(label, 0) == ""})
 	}
 	return c
+}
+
+func picture(t terminal.Question, i view.ImageView) web.Picture {
+	return web.Picture{Hash: i.Hash, Name: t.Seen(text.Line(i.Name, text.MaxNamed)), Words: t.Seen(i.InWords()),
+		Width: i.Width, Height: i.Height}
 }

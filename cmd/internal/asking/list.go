@@ -33,15 +33,18 @@ func Print(p *terminal.Printer, open []view.QuestionView, asJSON bool) error {
 
 // Whole is all that there is to say of a question, as `show` does.
 func Whole(width int, q view.QuestionView) string {
-	text, state := terminal.Whole(Shown(q), width, time.Now()), string(q.State)
+	text, state, with := terminal.Whole(Shown(q), width, time.Now()), string(q.State), ""
 	if q.Remark != "" {
 		state += " (" + terminal.CleanLine(q.Remark, 0) + ")"
 	}
 	if q.Answer == nil {
 		return text + "State: " + state
 	}
-	return text + fmt.Sprintf("Answer: %s\nAnswered by %s at %s\nState: %s",
-		terminal.CleanLine(Given(q), 0), q.AnsweredBy, terminal.When(*q.AnsweredAt), state)
+	for _, i := range q.Images {
+		with += "\nWith the image " + terminal.Clean(i.String())
+	}
+	return text + fmt.Sprintf("Answer: %s%s\nAnswered by %s at %s\nState: %s",
+		terminal.CleanLine(Given(q), 0), with, q.AnsweredBy, terminal.When(*q.AnsweredAt), state)
 }
 
 // Given is the answer of a question as it is shown.

@@ -35,6 +35,9 @@ func Shown(q view.QuestionView) terminal.Question {
 	if q.Final() {
 		t.Command = ""
 	}
+	if q.Image != nil {
+		t.Context = strings.TrimSpace(t.Context + "\n" + view.ShowsImage + q.Image.String())
+	}
 	if q.Assumption != "" {
 		t.Context = strings.TrimSpace(t.Context + "\n" + view.AssumedInWords(q))
 	}

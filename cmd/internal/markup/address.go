@@ -51,5 +51,8 @@ func (a Address) Href() g.Node { return html.Href(a.text) }
 // Action is where a form is sent.
 func (a Address) Action() g.Node { return html.Action(a.text) }
 
+// Src is the attribute of an image that has the address.
+func (a Address) Src() g.Node { return html.Src(a.text) }
+
 // Script draws a script that the server has as a file; it runs once the page is read.
 func (a Address) Script() g.Node { return html.Script(html.Src(a.text), html.Defer()) }

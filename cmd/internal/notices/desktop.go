@@ -72,6 +72,9 @@ func inBanner(q *supervisor.Question) string {
 	for i, o := range q.Options {
 		text += fmt.Sprintf(" %d) %s", i+1, o.Label)
 	}
+	if v.Image != nil {
+		text += " " + view.ShowsImage + v.Image.InWords() + "."
+	}
 	if v.Assumption != "" {
 		text += " " + view.AssumedInWords(v)
 	}

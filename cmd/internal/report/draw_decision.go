@@ -26,6 +26,7 @@ func oneDecision(d view.Decision) g.Node {
 		paragraph("meta", markup.Dotted(g.Text(d.ID), g.Text(string(d.Kind)), some(d.Who), moment(d.AskedAt))),
 		paragraph("text", see(d.Asks())),
 		g.If(d.Context != "", folded("What was shown with it", markup.Evidence("What was shown with it", see(d.Context)))),
+		g.Iff(d.Image != nil, func() g.Node { return paragraph("text", see(view.ShowsImage+d.Image.InWords())) }),
 		g.If(d.Assumption != "", paragraph("text", see(view.AssumedInWords(d.QuestionView)))),
 		paragraph("text answer", see(outcome(d))),
 		paragraph("meta", markup.Dotted(byWhom(d), markup.Some(ran(d)), markup.Some(remark(d)))),

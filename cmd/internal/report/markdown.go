@@ -140,6 +140,9 @@ func decisionTable(b *strings.Builder, heading, what string, all []view.Decision
 		if d.Who != "" {
 			question = d.Who + ": " + question
 		}
+		if d.Image != nil {
+			question += "\n" + view.ShowsImage + d.Image.InWords()
+		}
 		if d.Assumption != "" {
 			question += "\n" + view.AssumedInWords(d.QuestionView)
 		}

@@ -237,11 +237,13 @@ func (s *factSheet) questions(asked []view.QuestionView, onlyOpen bool) {
 		s.line("Question", "%s (%s)", q.ID, q.State)
 		s.line("Of", "%s", q.Who)
 		s.line("Text", "%s", q.Asks())
+		if q.Image != nil {
+			s.line("Shows", "%s", q.Image)
+		}
 		if q.Answer != nil {
 			s.line("Answer", "%s, by %s", asking.Given(q), q.AnsweredBy)
 			for _, i := range q.Images {
-				s.line("Image", "%s, %s of %d×%d pixels, %.1f kB", i.Name, strings.TrimPrefix(i.Type, "image/"), i.Width, i.Height,
-					float64(i.Bytes)/1e3)
+				s.line("Image", "%s", i)
 			}
 		} else if q.State == supervisor.Open {
 			s.line("Answer it", "%s", q.AnswerCommand)

@@ -28,6 +28,7 @@ func (d drawer) card(c shownCard) g.Node {
 			questionText(c),
 			g.If(c.Asker != "", paragraph("meta", c.Asker)),
 			d.questionContext(c),
+			d.pictures(c.ID, c.Shows...),
 			g.If(c.Task != "", html.Details(html.Summary(g.Text("The task alone, to copy and change")),
 				markup.Evidence("The task", g.Text(c.Task)))),
 			html.P(html.Class("meta"), g.Text("asked "), html.A(markup.PathOf("/questions/", c.ID).Href(), html.Title(c.ID),
@@ -104,6 +105,7 @@ func (d drawer) whatBecomes(c shownCard) g.Node {
 		g.If(!c.Changing && c.Error != "", alert(g.Text(c.Error))),
 		outcome(c),
 		g.If(c.Answer != "", paragraph("text reply", c.Answer)),
+		d.pictures(c.ID, c.With...),
 		g.Iff(c.Left && service.Can[service.Resumer](d.config.Service), func() g.Node {
 			return g.Group{html.P(g.Text("Nobody supervises its run. The answer reaches the agent once it is resumed.")),
 				resumeForm(c.Run, c.RunName)}

@@ -135,7 +135,9 @@ func newHostileState(said func(place string) string) hostileState {
 		}
 		h.asked, h.cards[id] = append(h.asked, q), c
 	}
+	shown := []Picture{{Hash: said("hash"), Name: said("image"), Words: said("image, in words"), Width: 3, Height: 2}}
 	ask("words", func(c *Card) {
+		c.Shows = shown
 		c.OwnWords, c.Rule, c.Urgent, c.Skippable, c.Declinable, c.Sharable = true, said("rule"), true, true, true, true
 	})
 	ask("options", func(c *Card) {
@@ -160,7 +162,7 @@ func newHostileState(said func(place string) string) hostileState {
 				c.Options = []Option{{Place: 0, Label: said("label")}}
 			}
 			if state == "answered" || state == "declined" {
-				c.Answer = said("answer")
+				c.Answer, c.With = said("answer"), shown
 			}
 		})
 	}

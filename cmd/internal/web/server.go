@@ -65,6 +65,7 @@ type Card struct {
 	Words             string // what the words are for
 	Instead           bool   // it takes what is to be done instead
 	Skippable         bool
+	Shows             []Picture
 	Images            bool // its answer may have some
 	Assumes           bool // what its agent assumed can be accepted
 	Declinable        bool
@@ -76,9 +77,17 @@ type Card struct {
 	Secret            bool // it looks like one for a secret: what is typed is kept nowhere
 	AskedAt           time.Time
 	Answer, By        string // of one that is closed
+	With              []Picture
 	Skipped, Declined bool
 	Changeable        bool // it is closed, and can be answered otherwise
 	Again             bool // it is closed for good, and can be answered otherwise in a new run
+}
+
+// A Picture is an image that a question shows, or that its answer has.
+type Picture struct {
+	Hash, Name    string
+	Words         string // what it is, with its name
+	Width, Height int    // pixels
 }
 
 // An Option is one of a card's. One that is Blank cannot be told from nothing, and is not offered.
@@ -179,6 +188,9 @@ func (s *Server) routed() *http.ServeMux {
 	}
 	if service.Can[service.Messenger](s.config.Service) {
 		routes["POST /agents/{id}/message"], routes["POST /api/agents/{id}/message"] = s.formMessage, s.apiMessage
+	}
+	if service.Can[service.Imager](s.config.Service) {
+		routes["GET /questions/{id}/image"] = s.image
 	}
 	if service.Can[service.Reporter](s.config.Service) {
 		routes["GET /runs/{id}/report"] = s.pageReport

@@ -170,7 +170,13 @@ func (f *fakeState) answer(id, value string) {
 func (f *fakeState) Stop(context.Context, string, string) (string, error) {
 	return "is being stopped", nil
 }
-func (f *fakeState) ImageTypes() []string                           { return []string{"image/png"} }
+func (f *fakeState) ImageTypes() []string { return []string{"image/png"} }
+func (f *fakeState) Image(_ context.Context, _, hash string) ([]byte, string, error) {
+	if hash != "5e3d" {
+		return nil, "", &service.Refusal{Reason: service.NotThere, Text: "the question has no such image"}
+	}
+	return []byte("a picture"), "image/png", nil
+}
 func (f *fakeState) Resume(context.Context, string) (string, error) { return "continues", nil }
 func (f *fakeState) Say(context.Context, string, string, string) (string, error) {
 	return "is read", nil

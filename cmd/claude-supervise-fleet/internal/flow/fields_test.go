@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/view"
 )
 
@@ -61,6 +62,7 @@ func full(t reflect.Type) reflect.Value {
 func TestWhatAWorkerTellsIsShownAsItWas(t *testing.T) {
 	run := full(reflect.TypeFor[view.RunView]()).Interface().(view.RunView)
 	question := full(reflect.TypeFor[view.QuestionView]()).Interface().(view.QuestionView)
+	question.Image = nil
 	for name, c := range map[string][2]any{
 		"a run":              {run, InfoOfRun(run).View()},
 		"a run as it is":     {InfoOfRun(run), InfoOfRun(InfoOfRun(run).View())},
@@ -86,13 +88,25 @@ func TestWhatARunHasReportedIsToldInPart(t *testing.T) {
 	}
 }
 
+// A fleet has no images: of the one that a question shows it says that there is one.
+func TestTheImageOfAQuestionIsNamed(t *testing.T) {
+	shown := view.ImageView{Image: checkpoints.Image{Name: "shot.png", Type: "image/png", Width: 3, Height: 2, Bytes: 100},
+		Path: "/var/worker/shot"}
+	told := InfoOfQuestion(view.QuestionView{Context: "See.", Image: &shown}).View()
+	want := "See.\nIt shows the image shot.png (PNG, 3×2 pixels, 0.1 kB), which is not here: a fleet carries the words of a " +
+		"question alone."
+	if told.Context != want || told.Image != nil {
+		t.Errorf("it is told as %q", told.Context)
+	}
+}
+
 // isNew has the fields of package view that a fleet does not show.
 var isNew = map[string]bool{
 	// an answer by a fleet has no images
 	"/images/hash": true, "/images/name": true, "/images/type": true, "/images/width": true, "/images/height": true,
-	"/images/bytes": true,
-	"/remark":       true,                                                   // open questions have none
-	"/forked/run":   true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
+	"/images/bytes": true, "/images/path": true,
+	"/remark":     true,                                                   // open questions have none
+	"/forked/run": true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
 }
 
 // fields returns the leaves of a value as JSON by their paths.

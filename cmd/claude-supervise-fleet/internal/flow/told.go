@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -144,7 +145,13 @@ const maxSummary = 400
 func (r RunInfo) View() view.RunView { return as[view.RunView](r) }
 
 // InfoOfQuestion returns what a worker tells of a question.
-func InfoOfQuestion(v view.QuestionView) QuestionInfo { return as[QuestionInfo](v) }
+func InfoOfQuestion(v view.QuestionView) QuestionInfo {
+	if v.Image != nil {
+		v.Context = strings.TrimSpace(v.Context + "\n" + view.ShowsImage + v.Image.InWords() +
+			", which is not here: a fleet carries the words of a question alone.")
+	}
+	return as[QuestionInfo](v)
+}
 
 // View returns the question as claude-supervise shows questions.
 func (q QuestionInfo) View() view.QuestionView { return as[view.QuestionView](q) }
