@@ -40,7 +40,7 @@ var callScenarios = []killScenario{
 		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileRefused,
 		asksMore: true, ends: (*world).letThroughAsAllowed},
 	{name: "a plan", scenario: "plan", flags: []string{"--hold", "forever", "--on-question", "ask"}, at: whileInPlace,
-		asksMore: true},
+		asksMore: true, real: true},
 	{name: "a plan, answered once the agent is parked", scenario: "plan",
 		flags: []string{"--hold", "100ms", "--on-question", "ask"}, answers: onceParked, at: whileInPlace, asksMore: true},
 	{name: "calls that are replied to", scenario: "tools", flags: []string{"--hold", "forever", "--on-question", "ask"},

@@ -19,6 +19,8 @@ func TestAnInputThatDoesNotFitIsTheToolsErrorAndNothingElse(t *testing.T) {
 		{"another type", `{"question":5}`, `question: type: 5 has type \"integer\", want \"string\"`},
 		{"null in the place of a text", `{"question":null}`, `question: type: `},
 		{"a text too long", `{"question":"` + strings.Repeat("x", 21) + `"}`, `question: maxLength: `},
+		{"a text far too long", `{"question":"` + strings.Repeat("x", 900_000) + `"}`,
+			`xx\" contains 900000 Unicode code points, more than 20"`},
 		{"no such value", `{"question":"q","kind":"odd"}`, `kind: enum: odd does not equal any of: [open closed]`},
 		{"deep inside", `{"question":"q","options":[{"label":"a"},{"text":"b"}]}`, `options/items: `},
 		{"no object", `[1]`, `it has to be an object`},

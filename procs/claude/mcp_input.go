@@ -50,9 +50,17 @@ func (in *input) check(given json.RawMessage) (json.RawMessage, error) {
 		return nil, errors.New("the input does not fit: it has to be an object")
 	}
 	if err := in.schema.Validate(object); err != nil {
-		return nil, errors.New("the input does not fit: " + procs.Cut(breach(err), procs.MaxShown))
+		return nil, errors.New("the input does not fit: " + inShort(breach(err)))
 	}
 	return given, nil
+}
+
+// inShort leaves out the middle of a text: it quotes what the model has sent, and says behind that what is wrong.
+func inShort(text string) string {
+	if len(text) <= procs.MaxShown {
+		return text
+	}
+	return strings.ToValidUTF8(text[:procs.MaxShown/2]+" … "+text[len(text)-procs.MaxShown/2:], "")
 }
 
 // breach says what is wrong in the words of the validator, but for the way through the schema: what is left of

@@ -231,6 +231,9 @@ Leave what you have in a state in which somebody else can continue with it, and 
 and under issues_encountered what is not.`, requests)
 }
 
+// maxMissing is how many of the files are named that a part has reported, and that are not there.
+const maxMissing = 3
+
 // partsTold reminds an agent that ends its turn without a report of those of its subagents: they are not its own.
 func partsTold(a *Agent) string {
 	if len(a.Parts) == 0 {
@@ -240,7 +243,7 @@ func partsTold(a *Agent) string {
 	told := fmt.Sprintf("Your subagent %s has reported %s on its part; that is no report on your task. ", p.By.Name(),
 		p.Status)
 	if len(p.Missing) > 0 {
-		told += "Not on disk of what it lists: " + text.JoinLimited(p.Missing) + ". "
+		told += "Not on disk of what it lists: " + strings.Join(text.FirstOf(p.Missing, maxMissing), ", ") + ". "
 	}
 	return told
 }

@@ -1,9 +1,14 @@
 package view
 
 import (
+	"strings"
+
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
+
+// maxAffects is how much of what an assumption affects is named.
+const maxAffects = 3
 
 // AssumedInWords says with what an agent goes on that does not wait for the answer, and what has become of that.
 func AssumedInWords(q QuestionView) string {
@@ -20,7 +25,7 @@ func AssumedInWords(q QuestionView) string {
 	}
 	say += q.Assumption
 	if len(q.Affects) > 0 {
-		say += "\nIts work under this is in " + text.JoinLimited(q.Affects) + "."
+		say += "\nIts work under this is in " + strings.Join(text.FirstOf(q.Affects, maxAffects), ", ") + "."
 	}
 	return say
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"claude-supervise/supervisor/text"
@@ -16,6 +17,7 @@ import (
 
 const (
 	maxChanged = 50 // paths that are listed
+	maxFailed  = 3  // and of those that cannot be looked through
 	// clockSteps is by how much the time of a file may be before that of what came before it: the kernel's is coarse.
 	clockSteps = 100 * time.Millisecond
 )
@@ -73,7 +75,7 @@ func ChangedSince(ctx context.Context, folder string, paths []string, since time
 		changed, unknown = changed[:maxChanged], fmt.Sprintf("And %d more. ", n)+unknown
 	}
 	if len(failed) > 0 {
-		unknown += " Not looked through: " + text.JoinLimited(failed)
+		unknown += " Not looked through: " + strings.Join(text.FirstOf(failed, maxFailed), ", ")
 	}
 	return changed, unknown
 }
