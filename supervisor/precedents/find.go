@@ -37,7 +37,10 @@ func (p Precedent) Said() string {
 	if !p.Here {
 		said += " in another folder"
 	}
-	if p.Times > 1 {
+	switch {
+	case p.Times >= looked:
+		said += fmt.Sprintf(", %d times or more", looked)
+	case p.Times > 1:
 		said += fmt.Sprintf(", %d times by now", p.Times)
 	}
 	return said + " (" + p.Run + ")"
@@ -58,12 +61,12 @@ func Find(ctx context.Context, store *checkpoints.Store, path string, q *checkpo
 	if !remembered(q) {
 		return nil, nil
 	}
-	ids, err := candidates(ctx, store, path, q)
+	ids, err := candidates(ctx, store, path, q, cwd)
 	if err != nil { // whatever is wrong with it, it can be made anew
 		if err := checkpoints.RemoveDatabase(path); err != nil {
 			return nil, err
 		}
-		ids, err = candidates(ctx, store, path, q)
+		ids, err = candidates(ctx, store, path, q, cwd)
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +112,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-func candidates(ctx context.Context, store *checkpoints.Store, path string, q *checkpoints.Question) ([]string, error) {
+func candidates(ctx context.Context, store *checkpoints.Store, path string, q *checkpoints.Question, cwd string) (
+	[]string, error) {
 	x, err := openIndex(ctx, path)
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func candidates(ctx context.Context, store *checkpoints.Store, path string, q *c
 	if err := x.catchUp(ctx, store); err != nil {
 		return nil, err
 	}
-	return x.candidates(ctx, q, looked)
+	return x.candidates(ctx, q, cwd, looked)
 }
 
 // precedent says what the answer to old is for q; false if it is nothing.

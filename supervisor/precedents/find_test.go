@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,52 @@ func TestThePastIsFoundWithWhatIsNearestFirst(t *testing.T) {
 	p.mustFind(auth, "/here", "Sessions", "JWT", "None, it is behind a proxy")
 	p.mustFind(auth, "/there", "None, it is behind a proxy", "Sessions", "JWT")
 	p.mustFind("Auth | Which auth method should I use? | mTLS | Sessions", "/here", "Sessions", "None, it is behind a proxy")
+}
+
+// Of very many answers to the very same question the last are found, and those of the folder before.
+func TestAmongVeryManyOfTheSameTheLastAreFound(t *testing.T) {
+	p := newPast(t)
+	said := 0
+	say := func(run *checkpoints.Run, times int, answer string) {
+		var asked []*checkpoints.Question
+		for range times {
+			asked = append(asked, p.answers(fmt.Sprintf("q-%d", said), auth, answer))
+			said++
+		}
+		p.answered(run, asked, nil)
+	}
+	elsewhere := &checkpoints.Run{ID: "r-bbbbbbbb", Root: "a-bbbbbbbb", Cwd: "/there", StartedAt: p.now}
+	say(&p.saver.Run, 2*looked, "JWT")
+	say(&p.saver.Run, 1, "Sessions")
+	p.mustFind(auth, "/here", "Sessions", "JWT")
+	say(elsewhere, 2*looked, "None")
+	p.mustFind(auth, "/here", "Sessions", "JWT", "None")
+	p.mustFind(auth, "/there", "None", "JWT")
+	found, err := Find(t.Context(), p.saver.Store, p.index, asks(questions.AskClarification, auth), "/there")
+	if err != nil || !strings.Contains(found[0].Said(), ", 40 times or more (r-bbbbbbbb)") {
+		t.Errorf("there is %+v (%v)", found, err)
+	}
+}
+
+// Ten agents that ask the same at once are each answered for itself: none has a precedent before a person has answered
+// one of them, and then all others have that.
+func TestTheSameQuestionOfTenAgentsHasTheFirstAnswerAsPrecedent(t *testing.T) {
+	p := newPast(t)
+	var asked []*checkpoints.Question
+	for i := range 10 {
+		asked = append(asked, p.answers(fmt.Sprintf("q-%d", i), auth, ""))
+	}
+	open := func(q *checkpoints.Question) { q.State, q.AnsweredAt = checkpoints.QuestionOpen, nil }
+	p.answered(&p.saver.Run, asked, open)
+	for n, q := range asked {
+		found, err := Find(t.Context(), p.saver.Store, p.index, q, "/here")
+		if err != nil || len(found) != min(n, 1) || n > 0 && (found[0].Answer != "JWT" || found[0].Times != n) {
+			t.Errorf("the question of agent %d has %+v (%v)", n, found, err)
+		}
+		at := p.now
+		q.Answer, q.State, q.AnsweredAt, q.AnsweredBy = "JWT", checkpoints.QuestionDelivered, &at, "ann"
+		p.commit(&p.saver.Run, []*checkpoints.Question{q})
+	}
 }
 
 // What nobody has said here is nobody's word.

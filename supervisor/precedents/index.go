@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 type index struct{ db *sql.DB }
 
 // indexed is how what an index holds is made; another release's is made anew.
-const indexed = 1
+const indexed = 2
 
 // batch is how many questions are read into the index at once.
 const batch = 500
@@ -78,17 +79,29 @@ func (x index) catchUp(ctx context.Context, store *checkpoints.Store) error {
 			behind = max(behind, last)
 		}
 		asked, err := store.Named(ctx, ids...)
-		if err == nil {
-			err = x.add(ctx, place, behind, asked)
-		}
 		if err != nil {
+			return err
+		}
+		folders := map[string]string{} // of their runs
+		for i := range asked {
+			id := asked[i].Run
+			if _, known := folders[id]; !known {
+				run, err := store.Run(ctx, id)
+				if err != nil {
+					return err
+				}
+				folders[id] = run.Cwd
+			}
+		}
+		if err := x.add(ctx, place, behind, asked, folders); err != nil {
 			return err
 		}
 	}
 }
 
 // add reads questions into the index, unless another process has meanwhile.
-func (x index) add(ctx context.Context, from, to int64, asked []checkpoints.Question) error {
+func (x index) add(ctx context.Context, from, to int64, asked []checkpoints.Question,
+	folders map[string]string) error {
 	tx, err := x.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -103,7 +116,8 @@ func (x index) add(ctx context.Context, from, to int64, asked []checkpoints.Ques
 	}
 	for i := range asked {
 		if q := &asked[i]; remembered(q) {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO asked VALUES (?, ?)`, q.ID, key(q)+" "+said(q)); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO asked VALUES (?, ?)`, q.ID,
+				key(q)+" "+keyIn(q, folders[q.Run])+" "+said(q)); err != nil {
 				return err
 			}
 		}
@@ -114,18 +128,34 @@ func (x index) add(ctx context.Context, from, to int64, asked []checkpoints.Ques
 // said are the words that a question is found by.
 func said(q *checkpoints.Question) string { return strings.Join(readingOf(q).words, " ") }
 
-// candidates returns the ids of the questions that may be like q, the likest first: at most most.
-func (x index) candidates(ctx context.Context, q *checkpoints.Question, most int) (ids []string, err error) {
-	wanted := []string{key(q)}
-	if !questions.KindOf(q.Kind).Lets {
-		rare, err := x.rarest(ctx, readingOf(q).words)
+// candidates returns the ids of the questions that may be like q: the last of the very same in the folder, the last of
+// the very same, the likest; of each at most most.
+func (x index) candidates(ctx context.Context, q *checkpoints.Question, cwd string, most int) (ids []string, err error) {
+	const last, likest = `SELECT question FROM asked WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?`,
+		`SELECT question FROM asked WHERE words MATCH ? ORDER BY rank LIMIT ?`
+	for _, same := range []string{keyIn(q, cwd), key(q)} {
+		found, err := x.column(ctx, last, same, most)
 		if err != nil {
 			return nil, err
 		}
-		wanted = append(wanted, rare...)
+		ids = append(ids, found...)
 	}
-	return x.column(ctx, `SELECT question FROM asked WHERE words MATCH ? ORDER BY rank LIMIT ?`,
-		`"`+strings.Join(wanted, `" OR "`)+`"`, most)
+	if questions.KindOf(q.Kind).Lets {
+		return ids, nil
+	}
+	rare, err := x.rarest(ctx, readingOf(q).words)
+	if err != nil || len(rare) == 0 {
+		return ids, err
+	}
+	near, err := x.column(ctx, likest, `"`+strings.Join(rare, `" OR "`)+`"`, most)
+	return append(ids, near...), err
+}
+
+// keyIn is the key of a question in a folder.
+func keyIn(q *checkpoints.Question, cwd string) string {
+	sum := fnv.New128a()
+	_, _ = fmt.Fprintf(sum, "%s %s", key(q), cwd) // it returns no error
+	return fmt.Sprintf("in%x", sum.Sum(nil))
 }
 
 // mostRead bounds how many questions are ranked.

@@ -1,12 +1,14 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/questions"
@@ -50,7 +52,7 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 				of[v.ID] = v
 			}
 		}
-		asked, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{})
+		asked, err := r.Store.Questions(ctx, checkpoints.QuestionFilter{May: mayHave(words)})
 		if err != nil {
 			return err
 		}
@@ -81,4 +83,41 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Question, b.Question))
 	})
 	return found[:min(len(found), most)], err
+}
+
+// mayHave reports of the JSON of a record whether each of the words, as Fold has them, may stand in it: for most it is
+// known without reading the record. A letter or a digit stands in JSON for itself; what Fold takes out of a text between
+// them, control characters as JSON escapes them and those that format, may be anywhere.
+func mayHave(words []string) func(doc []byte) bool {
+	var parts [][]byte
+	for _, word := range words {
+		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			parts = append(parts, []byte(part))
+		}
+	}
+	var small []byte
+	return func(doc []byte) bool {
+		small = small[:0]
+		foreign := false
+		for _, c := range doc { // most are ASCII alone, of which bytes.ToLower makes a copy each
+			foreign = foreign || c > 0x7f
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			small = append(small, c)
+		}
+		if foreign {
+			small = append(small[:0], bytes.ToLower(doc)...)
+		}
+		if !slices.ContainsFunc(parts, func(part []byte) bool { return !bytes.Contains(small, part) }) {
+			return true
+		}
+		escaped := bytes.Count(doc, []byte(`\u`))
+		for _, known := range []string{`\u003c`, `\u003e`, `\u0026`} {
+			if escaped > 0 {
+				escaped -= bytes.Count(doc, []byte(known))
+			}
+		}
+		return escaped > 0 || foreign && bytes.ContainsFunc(doc, func(r rune) bool { return unicode.Is(unicode.Cf, r) })
+	}
 }
