@@ -130,7 +130,8 @@ func said(q *checkpoints.Question) string { return strings.Join(readingOf(q).wor
 
 // candidates returns the ids of the questions that may be like q: the last of the very same in the folder, the last of
 // the very same, the likest; of each at most most.
-func (x index) candidates(ctx context.Context, q *checkpoints.Question, cwd string, most int) (ids []string, err error) {
+func (x index) candidates(ctx context.Context, q *checkpoints.Question, cwd string, most int) (ids []string,
+	err error) {
 	const last, likest = `SELECT question FROM asked WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?`,
 		`SELECT question FROM asked WHERE words MATCH ? ORDER BY rank LIMIT ?`
 	for _, same := range []string{keyIn(q, cwd), key(q)} {

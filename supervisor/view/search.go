@@ -86,12 +86,13 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 }
 
 // mayHave reports of the JSON of a record whether each of the words, as Fold has them, may stand in it: for most it is
-// known without reading the record. A letter or a digit stands in JSON for itself; what Fold takes out of a text between
-// them, control characters as JSON escapes them and those that format, may be anywhere.
+// known without reading the record. A letter or a digit stands in JSON for itself; what Fold takes out of a text
+// between them, control characters as JSON escapes them and those that format, may be anywhere.
 func mayHave(words []string) func(doc []byte) bool {
 	var parts [][]byte
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, word := range words {
-		for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		for _, part := range strings.FieldsFunc(word, between) {
 			parts = append(parts, []byte(part))
 		}
 	}
