@@ -23,6 +23,12 @@ func TestEveryAnswerToAScenarioComesToATrueEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := playAnswering(newWorld(t).standIn(s), s, -1, "")
+			if slices.ContainsFunc(asked, func(q questionView) bool { return q.Kind == "permission" }) {
+				t.Run("nobody is asked/stand-in", func(t *testing.T) {
+					t.Parallel()
+					playAnswering(newWorld(t).standIn(s), s, -1, "", "--permissions", "deny")
+				})
+			}
 			for at, q := range asked {
 				for _, answer := range answersTo(q) {
 					t.Run(strconv.Itoa(at+1)+" "+answer+"/stand-in", func(t *testing.T) {
@@ -77,12 +83,12 @@ func answersTo(q questionView) []string {
 // playAnswering plays a scenario with another answer to the question that is asked as the at-th, and returns the
 // questions of the play. Where that leads to a question for which the scenario has no answer, it gets the first that is
 // offered.
-func playAnswering(w *world, s examples.Scenario, at int, instead string) (asked []questionView) {
+func playAnswering(w *world, s examples.Scenario, at int, instead string, flags ...string) (asked []questionView) {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.Cwd, "go"), nil, 0o600); err != nil { // what long work waits for
 		w.t.Fatal(err)
 	}
-	run := w.start(w.runArgs(s, "--hold", "forever", "--on-question", "ask")...)
+	run := w.start(w.runArgs(s, append(flags, "--hold", "forever", "--on-question", "ask")...)...)
 	var done, report event
 	for e := range run.events {
 		switch e.Type {
