@@ -23,6 +23,7 @@ import (
 
 func newReport() *cobra.Command {
 	var f reportFlags
+	var notify string
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "write a report on a run, as HTML or Markdown",
@@ -32,33 +33,40 @@ tokens; deliverables; and worktrees. FILE.html is a self-contained page without
 scripts. FILE.md and stdout are Markdown, for example for the summary of a CI
 job. Text written by agents is shown as plain text.
 
-With --since and no RUN, the report lists the decisions made in all runs that
-were active since then.`,
+With --since and no RUN, the report is of all runs that went on since then:
+what waits for you and how many agents that holds back, what failed and why,
+what was done and changed, what was refused and decided by whom, and what it
+cost. --since last is since you were last told so; the first time, of a day.
+--notify gives it to a command as Markdown.`,
 		Example: "  claude-supervise report r-3f9a2c1b -o report.html\n" +
 			"  claude-supervise report r-3f9a2c1b >> \"$GITHUB_STEP_SUMMARY\"\n" +
-			"  claude-supervise report --since 7d --cwd . -o decisions.html",
+			"  claude-supervise report --since last\n" +
+			"  claude-supervise report --since 7d --cwd . -o week.html",
 		Args: help.Exactly(0, 1, "the id of a run, or --since without one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1 && (f.since != "" || f.cwd != ""):
 				return usage("--since and --cwd choose among all runs: leave out %s, or them", args[0])
+			case notify != "" && (f.since == "" || f.output != ""):
+				return usage("--notify goes with --since, and without -o")
 			}
 			if err := f.checkOutput(); err != nil {
 				return err
 			}
-			run := ""
-			if f.since == "" {
-				var err error
-				if run, err = thisMachine.Chosen(cmd, args, commands.Choice{Takes: "the id of a run, or --since",
-					Fits: commands.AnyRun, None: "there is no run to report on", Reads: true}); err != nil {
-					return err
-				}
+			if f.since != "" {
+				return f.reportSince(cmd, notify)
 			}
-			return runReport(cmd.Context(), run, f)
+			run, err := thisMachine.Chosen(cmd, args, commands.Choice{Takes: "the id of a run, or --since",
+				Fits: commands.AnyRun, None: "there is no run to report on", Reads: true})
+			if err != nil {
+				return err
+			}
+			return f.reportRun(cmd.Context(), run)
 		},
 	}
-	f.add(cmd, "report decisions of all runs since a `TIME`, or within a duration",
+	f.add(cmd, "report on all runs since a `TIME`, within a duration, or since the last time: last",
 		"with --since, only runs in or below `DIR`")
+	cmd.Flags().StringVar(&notify, "notify", "", "with --since, run `COMMAND` with the report on stdin")
 	return commands.Completes(cmd, commands.RunsOf(true, commands.AnyRun), commands.Nothing)
 }
 
@@ -79,10 +87,7 @@ func (f reportFlags) checkOutput() error {
 	return nil
 }
 
-func runReport(ctx context.Context, run string, f reportFlags) error {
-	if run == "" {
-		return f.writeRecord(ctx, f.recordForm())
-	}
+func (f reportFlags) reportRun(ctx context.Context, run string) error {
 	what, err := acting.Report(ctx, run)
 	if err != nil {
 		return err

@@ -15,7 +15,18 @@ import (
 
 // Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
 // differs there from where it began, of others what their own edits have made.
-func (here) Diff(ctx context.Context, id string, whole bool) (string, error) {
+func (h here) Diff(ctx context.Context, id string, whole bool) (string, error) {
+	switch diff, err := h.changes(ctx, id); {
+	case err != nil || diff != "" && whole:
+		return diff, err
+	case diff != "":
+		return beginning(diff, id), nil
+	}
+	return "Nothing was changed by edits, or in a worktree.\n", nil
+}
+
+// changes is all of a diff; "" where nothing has changed.
+func (here) changes(ctx context.Context, id string) (string, error) {
 	r, err := view.OpenReader()
 	if err != nil {
 		return "", err
@@ -46,14 +57,7 @@ func (here) Diff(ctx context.Context, id string, whole bool) (string, error) {
 		}
 		fmt.Fprintf(&all, "%s, %s:\n%s\n\n", a.ID, where, strings.TrimRight(changed, "\n"))
 	}
-	if all.Len() == 0 {
-		return "Nothing was changed by edits, or in a worktree.\n", nil
-	}
-	diff := strings.TrimSuffix(all.String(), "\n")
-	if !whole {
-		diff = beginning(diff, id)
-	}
-	return diff, nil
+	return strings.TrimSuffix(all.String(), "\n"), nil
 }
 
 // maxDiff is how much of a diff a front end shows, in bytes.

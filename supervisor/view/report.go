@@ -20,6 +20,7 @@ type RunReport struct {
 	Asked    []Decision // by a person or for one: questions and what was answered, oldest first
 	Rules    []PermissionView
 	Problem  string // why there is no timeline; "": there is one
+	Changes  string // what it has changed, as a diff for people; the caller fills it, for view runs no git
 }
 
 // Took is how long the run has taken, waiting included.

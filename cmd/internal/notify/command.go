@@ -21,17 +21,22 @@ import (
 // maxWords bounds what of a failed command's output its error repeats, in bytes.
 const maxWords = 300
 
-// Send runs a command with an event as JSON on its stdin, and waits for its end; when ctx is done it is killed with all
-// it has started. The error says how it failed, with the last it has printed.
+// Send is Pipe of an event as JSON.
 func Send(ctx context.Context, command []string, event any) error {
 	doc, err := json.Marshal(event)
 	if err != nil {
 		return err
 	}
+	return Pipe(ctx, command, append(doc, '\n'))
+}
+
+// Pipe runs a command with a text on its stdin, and waits for its end; when ctx is done it is killed with all it has
+// started. The error says how it failed, with the last it has printed.
+func Pipe(ctx context.Context, command []string, text []byte) error {
 	cmd := prepare(ctx, command)
-	cmd.Stdin = bytes.NewReader(append(doc, '\n'))
+	cmd.Stdin = bytes.NewReader(text)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	_, err = run(ctx, cmd)
+	_, err := run(ctx, cmd)
 	return err
 }
 

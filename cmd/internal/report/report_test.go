@@ -43,7 +43,7 @@ func fill[T any](p **T) *T {
 func sample(said func(string) string) view.RunReport {
 	ended := at(59)
 	code := 0
-	ran := answered(decision("q-4", said("make deploy"), 40), "run", "ann", 41)
+	ran := answered(decision("q-4", said("make deploy"), 40), "run it", "ann", 41)
 	ran.Ran = "exit 0"
 	ruled := answered(decision("q-5", said("Bash: go test ./..."), 42), "allow", "--allow", 42)
 	ruled.ByRule = true
@@ -83,6 +83,21 @@ func sample(said func(string) string) view.RunReport {
 	return r
 }
 
+// meanwhile is what happened in two runs, of which one waits for a person.
+func meanwhile(said func(string) string) view.Meanwhile {
+	done, waits := sample(said), sample(said)
+	done.Asked = done.Asked[2:]
+	done.Changes = "a-7Qm2xK9fWb4T, in its worktree:\ndiff --git a/auth.go b/auth.go\n--- a/auth.go\n+++ b/auth.go\n" +
+		"@@ -1,2 +1,2 @@\n-old\n--- no file\n+new\n+" + strings.ReplaceAll(said("newer"), "\n", " ") + "\n" +
+		"--- a/gone.go\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"
+	waits.Run.ID, waits.Run.EndedAt, waits.Run.ExitCode, waits.Run.Status = "r-00000002", nil, nil, "parked"
+	waits.Asked = waits.Asked[:2]
+	asks := view.Waiting{Decision: waits.Asked[1], Of: waits.Run, Holds: 3}
+	asks.AnswerCommand = "claude-supervise answer q-2 VALUE"
+	return view.Meanwhile{Record: view.Record{From: at(0), To: at(59), Cwd: said("/home/ann"),
+		Runs: []view.RunReport{done, waits}}, Waits: []view.Waiting{asks}, Spent: 2.5}
+}
+
 func asIs(s string) string { return s }
 
 func TestAReportTellsTheTimesInAReasonByThePersonsClock(t *testing.T) {
@@ -118,6 +133,9 @@ func TestTheReportIsAsItWasLookedAt(t *testing.T) {
 		"run.md":           func(w io.Writer) error { return Markdown(w, sample(asIs)) },
 		"record.html":      func(w io.Writer) error { return RecordHTML(w, record) },
 		"record.md":        func(w io.Writer) error { return RecordMarkdown(w, record) },
+		"meanwhile.html":   func(w io.Writer) error { return MeanwhileHTML(w, meanwhile(asIs)) },
+		"meanwhile.md":     func(w io.Writer) error { return MeanwhileMarkdown(w, meanwhile(asIs)) },
+		"meanwhile.txt":    func(w io.Writer) error { return MeanwhileText(w, meanwhile(asIs), 60) },
 		"hostile-run.html": func(w io.Writer) error { return HTML(w, sample(allHostile)) },
 		"hostile-record.html": func(w io.Writer) error {
 			return RecordHTML(w, view.Record{From: at(0), To: at(59), Cwd: allHostile(""), Runs: []view.RunReport{sample(allHostile)}})
@@ -152,13 +170,19 @@ var hostile = []string{
 func allHostile(text string) string { return text + strings.Join(hostile[:len(hostile)-1], " ") }
 
 func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
+	isTextInAPage(t, func(w io.Writer, said func(string) string) error { return HTML(w, sample(said)) })
+	isTextInAPage(t, func(w io.Writer, said func(string) string) error { return MeanwhileHTML(w, meanwhile(said)) })
+}
+
+func isTextInAPage(t *testing.T, write func(io.Writer, func(string) string) error) {
+	t.Helper()
 	var want bytes.Buffer
-	if err := HTML(&want, sample(func(string) string { return "x" })); err != nil {
+	if err := write(&want, func(string) string { return "x" }); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range hostile {
 		var got bytes.Buffer
-		if err := HTML(&got, sample(func(string) string { return text })); err != nil {
+		if err := write(&got, func(string) string { return text }); err != nil {
 			t.Fatal(err)
 		}
 		if w, g := markuptest.Elements(t, want.String()), markuptest.Elements(t, got.String()); w != g {
@@ -176,26 +200,32 @@ func TestWhatOthersWroteIsTextInThePage(t *testing.T) {
 }
 
 func TestWhatOthersWroteIsTextInMarkdown(t *testing.T) {
+	isTextInMarkdown(t, func(w io.Writer, said func(string) string) error { return Markdown(w, sample(said)) })
+	isTextInMarkdown(t, func(w io.Writer, said func(string) string) error { return MeanwhileMarkdown(w, meanwhile(said)) })
+	if got := escape(strings.Repeat("x", 100<<10)); len(got) > maxCell+100 || !strings.Contains(got, "100352") &&
+		!strings.Contains(got, "100400") {
+		t.Errorf("a long text is cut to %d bytes: %s", len(got), got[len(got)-60:])
+	}
+}
+
+func isTextInMarkdown(t *testing.T, write func(io.Writer, func(string) string) error) {
+	t.Helper()
 	var want bytes.Buffer
-	if err := Markdown(&want, sample(func(string) string { return "x" })); err != nil {
+	if err := write(&want, func(string) string { return "x" }); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range hostile {
 		if strings.HasPrefix(text, "long") {
-			continue // that it is cut is seen below
+			continue // that it is cut is seen above
 		}
 		var got bytes.Buffer
-		if err := Markdown(&got, sample(func(string) string { return text })); err != nil {
+		if err := write(&got, func(string) string { return text }); err != nil {
 			t.Fatal(err)
 		}
 		// Whatever stands in the place of x, the lines and all that has a meaning in them are the same.
 		if w, g := marks(want.String()), marks(got.String()); w != g {
 			t.Errorf("%.40q is markup of its own:\n%s\nwant\n%s", text, g, w)
 		}
-	}
-	if got := escape(strings.Repeat("x", 100<<10)); len(got) > maxCell+100 || !strings.Contains(got, "100352") &&
-		!strings.Contains(got, "100400") {
-		t.Errorf("a long text is cut to %d bytes: %s", len(got), got[len(got)-60:])
 	}
 }
 
