@@ -47,7 +47,10 @@ func (f reportFlags) reportSince(cmd *cobra.Command, to string) error {
 	case f.page():
 		err = report.MeanwhileHTML(&text, m)
 	case command == nil && f.output == "" && terminal.IsTerminal(os.Stdout):
-		err = terminal.Print(func(p *terminal.Printer) error { return report.MeanwhileText(&text, m, p.Columns()) })
+		err = terminal.Print(func(p *terminal.Printer) error {
+			text.WriteString(report.MeanwhileText(p.Columns(), m))
+			return nil
+		})
 	default:
 		err = report.MeanwhileMarkdown(&text, m)
 	}

@@ -97,9 +97,12 @@ type (
 		ImageTypes() []string
 		Image(ctx context.Context, question, hash string) (data []byte, mediaType string, err error)
 	}
-	// A Reporter says what has happened in runs.
+	// A Reporter says what has happened in runs: in one, or in all since the person was last told. Told takes note that
+	// they were, of what there was until then.
 	Reporter interface {
 		Report(ctx context.Context, id string) (view.RunReport, error)
+		Meanwhile(ctx context.Context) (view.Meanwhile, error)
+		Told(ctx context.Context, until time.Time) error
 	}
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -64,6 +65,12 @@ func (r Reader) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
 			return m, err
 		}
 		m.Spent += run.Run.CostUSD - before
+	}
+	if cwd == "" {
+		byFile, _, _ := filedrop.Unowned(ctx, r.Store) // that they cannot be read, others say
+		for _, q := range byFile {
+			m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: View(q), After: m.To.Sub(q.AskedAt)}})
+		}
 	}
 	slices.SortStableFunc(m.Waits, func(a, b Waiting) int { return a.AskedAt.Compare(b.AskedAt) })
 	return m, nil

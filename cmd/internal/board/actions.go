@@ -14,9 +14,18 @@ func (c Config) has(key string) bool {
 		"R": service.Can[service.Retrier](c.Service), "p": service.Can[service.Pruner](c.Service),
 		"n": service.Can[service.Starter](c.Service),
 		"o": service.Can[service.Opener](c.Service), "m": service.Can[service.Merger](c.Service),
-		"d": service.Can[service.Differ](c.Service), "A": service.Can[service.Forker](c.Service),
+		"d": service.Can[service.Differ](c.Service), "S": service.Can[service.Reporter](c.Service), "A": service.Can[service.Forker](c.Service),
 		"=": service.Can[service.Forker](c.Service), "K": service.Can[service.Forker](c.Service)}[key]
 	return has || !optional
+}
+
+// lacks says that there is nothing behind a key, where that is so.
+func (b *Board) lacks(key string) bool {
+	if b.config.has(key) {
+		return false
+	}
+	b.note = "This board has no key " + key + "; ? shows those that it has."
+	return true
 }
 
 // answer answers a question with what was replied in its form, and says what becomes of it.

@@ -32,6 +32,8 @@ type Config struct {
 	Question func(view.QuestionView) terminal.Question
 	// Compared is what came of two answers to a question.
 	Compared func(width int, both [2]service.Compared) string
+	// Meanwhile is what happened since the person was last told.
+	Meanwhile func(width int, what view.Meanwhile) string
 	// About is all that there is to say of a run or an agent, its report among it, in lines of at most width cells.
 	About   func(width int, d view.Details) string
 	Asked   func(width int, q view.QuestionView) string // a question that is open no more, in such lines

@@ -52,8 +52,8 @@ func (b *Board) rows(columns, rows int, now time.Time) []string {
 	room := max(rows-len(head)-len(foot), 1)
 	lines := b.lay(columns, room)
 	switch {
-	case b.help:
-		return slices.Concat(head, filled(b.helpRows(columns, room), room), foot)
+	case b.cover != nil:
+		return slices.Concat(head, filled(b.part(b.cover.rows(columns), room), room), foot)
 	case b.confirm != nil:
 		b.scroll = 0
 		asked := b.part(b.wrapped(strings.Join(b.confirm.text, "\n"), columns), room)
@@ -142,7 +142,7 @@ func (b *Board) keysRow() string {
 		return "Keys count again once you have stopped typing."
 	case b.confirm != nil:
 		return "y does it · any other key does not"
-	case b.help:
+	case b.cover != nil:
 		return "↑↓ scroll · any other key: back"
 	case b.form != nil && b.sending:
 		return "sending…"
@@ -341,9 +341,8 @@ func (b *Board) tail(width, room int) []string {
 }
 
 // helpRows says what the keys do.
-func (b *Board) helpRows(width, room int) []string {
+func (b *Board) helpRows(width int) (rows []string) {
 	const column = 14
-	var rows []string
 	for _, key := range b.keysHelp() {
 		for i, row := range b.wrapped(key.does, max(width-column, 20)) {
 			if i > 0 {
@@ -352,5 +351,5 @@ func (b *Board) helpRows(width, room int) []string {
 			rows = append(rows, fmt.Sprintf("  %-*s%s", column-2, key.keys, row))
 		}
 	}
-	return b.part(rows, room)
+	return rows
 }

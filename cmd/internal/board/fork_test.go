@@ -31,6 +31,20 @@ func TestAnAnsweredQuestionIsAnsweredDifferentlyOnTheBoard(t *testing.T) {
 	d.shows("! its moment is gone")
 }
 
+// What happened since the person left counts as told once they leave it.
+func TestWhatHappenedMeanwhileIsReadOnTheBoard(t *testing.T) {
+	d := newTestBoard(t)
+	d.types("S")
+	d.shows("since you left: 3", "any other key: back")
+	d.did("meanwhile")
+	d.types("esc")
+	d.shows("r-one")
+	d.did("meanwhile", "told")
+	d.actions.refuse = errors.New("the disk is full")
+	d.types("S")
+	d.shows("! the disk is full")
+}
+
 // A run that continues from a question is compared with the one that asked, and kept once the person has read what that
 // does.
 func TestAForkIsComparedAndKeptOnTheBoard(t *testing.T) {

@@ -35,8 +35,8 @@ func (b *Board) typed(msg tea.Msg, now time.Time) (stays bool) {
 	case b.form != nil:
 		b.inForm(msg, now)
 	case tick:
-	case b.help:
-		b.inHelp(key.String())
+	case b.cover != nil:
+		b.inCover(key.String())
 	case b.confirm != nil:
 		asked := b.confirm
 		b.confirm, b.note = nil, "Nothing was done."
@@ -86,18 +86,6 @@ func (b *Board) inLine(msg tea.Msg) {
 	}
 }
 
-// inHelp scrolls the help where it is longer than the screen, or closes it.
-func (b *Board) inHelp(key string) {
-	switch key {
-	case "down", "j", "pgdown":
-		b.scroll++
-	case "up", "k", "pgup":
-		b.scroll--
-	default:
-		b.help, b.scroll = false, 0
-	}
-}
-
 // inWhole takes the keys that scroll a pane which has the whole screen, or lead back.
 func (b *Board) inWhole(key string) bool {
 	switch key {
@@ -126,7 +114,9 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 	case "q", "ctrl+d":
 		return false
 	case "?":
-		b.help, b.scroll = true, 0
+		b.cover, b.scroll = &cover{rows: b.helpRows}, 0
+	case "S":
+		b.showMeanwhile()
 	case "up", "k", "ctrl+p":
 		b.move(-1)
 	case "down", "j", "ctrl+n":
@@ -170,8 +160,7 @@ func (b *Board) command(key string, now time.Time) (stays bool) {
 // begin asks for a task, the folder in which it is done and the name of its run, each in the line, and starts it. The
 // task stays until it is started.
 func (b *Board) begin(e entry) {
-	if !b.config.has("n") {
-		b.note = "This board has no key n; ? shows those that it has."
+	if b.lacks("n") {
 		return
 	}
 	start := service.Start{Cwd: b.config.Folder}
@@ -240,8 +229,7 @@ func (b *Board) sure(do func() (string, error), text ...string) {
 // onEntry does what a key asks for of what the cursor is on.
 func (b *Board) onEntry(key string, e entry) {
 	of, runs := e.of(), b.config.Service
-	if !b.config.has(key) {
-		b.note = "This board has no key " + key + "; ? shows those that it has."
+	if b.lacks(key) {
 		return
 	}
 	run := e.runID()
@@ -352,7 +340,7 @@ func (b *Board) prune(run string) {
 func (b *Board) onMouse(m terminal.Mouse, now time.Time) {
 	onList := m.X < b.place.listWidth && m.Y >= b.place.top && m.Y < b.place.top+len(b.place.lines)
 	switch {
-	case b.line != nil || b.confirm != nil || b.help:
+	case b.line != nil || b.confirm != nil || b.cover != nil:
 	case b.form != nil && !onList && m.Wheel != 0:
 		b.form.Scroll(m.Wheel * 3)
 	case b.form != nil && !onList:
@@ -401,6 +389,7 @@ func (b *Board) keysHelp() []keyHelp {
 		{"A", "answers a question differently that was answered before: in a new run, which continues from there"},
 		{"=", "compares such a run with the one that asked"},
 		{"K", "keeps it: takes over what it has changed, and stops the others"},
+		{"S", "shows what happened since you left: what waits, failed, was done, refused and decided"},
 		{"o", "opens its folder"},
 		{"c", "copies its id"},
 		{"n", "starts a run: its task, folder and name"},

@@ -22,7 +22,7 @@ func TestTheBoardHasNoKeyForWhatItsProgramCannotDo(t *testing.T) {
 	d.shows("claude-supervise fleet · 2 questions", "builder-7")
 	for _, on := range []string{"r-one", "q-1"} {
 		d.selected = on
-		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d", "n", "A", "=", "K"} {
+		for _, key := range []string{"w", "r", "R", "p", "o", "m", "d", "n", "A", "=", "K", "S"} {
 			d.types(key)
 			d.shows("This board has no key " + key)
 			d.did()

@@ -41,7 +41,7 @@ type Board struct {
 	answering
 	line    *typed // what is typed in the bottom row
 	confirm *confirm
-	help    bool
+	cover   *cover    // nil: nothing is over the board
 	note    string    // what became of the last action
 	task    string    // of a run that was not started
 	begun   string    // the run that was started here, until it is seen
@@ -115,6 +115,8 @@ func (b *Board) Update(msg tea.Msg, now time.Time) (stays bool) {
 		b.relist()
 	case asksFirst:
 		b.onAsksFirst(msg)
+	case view.Meanwhile:
+		b.onMeanwhile(msg)
 	case diffed:
 		b.onDiffed(msg)
 	case pruned:

@@ -132,6 +132,19 @@ func (f *fakeActions) Compare(_ context.Context, run, other string) (both [2]ser
 	return both, err
 }
 
+func (f *fakeActions) Report(context.Context, string) (r view.RunReport, err error) { return r, err }
+
+func (f *fakeActions) Meanwhile(context.Context) (m view.Meanwhile, err error) {
+	_, err = f.did("meanwhile")
+	m.Spent = 3
+	return m, err
+}
+
+func (f *fakeActions) Told(_ context.Context, until time.Time) error {
+	_, err := f.did("told")
+	return err
+}
+
 func (f *fakeActions) Keep(_ context.Context, run string, sure bool) (string, error) {
 	_, err := f.did(map[bool]string{true: "keep", false: "look keep"}[sure], run)
 	return map[bool]string{true: "Taken over from ", false: "Would be taken over from "}[sure] + run, err
@@ -208,9 +221,10 @@ func newTestBoardWith(t *testing.T, drafts terminal.Drafts) *testBoard {
 			}
 			return fmt.Sprintf("since 11:00: %d done", a.Done)
 		},
-		Compared: func(_ int, both [2]service.Compared) string { return both[0].Run + " beside " + both[1].Run },
-		Asked:    func(_ int, q view.QuestionView) string { return "all about " + q.ID },
-		Home:     func(folder string) string { return folder }, Drafts: drafts,
+		Compared:  func(_ int, both [2]service.Compared) string { return both[0].Run + " beside " + both[1].Run },
+		Meanwhile: func(_ int, m view.Meanwhile) string { return fmt.Sprint("since you left: ", m.Spent) },
+		Asked:     func(_ int, q view.QuestionView) string { return "all about " + q.ID },
+		Home:      func(folder string) string { return folder }, Drafts: drafts,
 	}, func(do func() any) {
 		if msg := do(); msg != nil {
 			sent = append(sent, msg)

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/cmd/internal/board"
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
+	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/service"
@@ -39,7 +40,7 @@ func (p Program) Board(cmd *cobra.Command,
 		}
 		defer stop()
 		c.Program, c.About, c.Asked, c.Home = string(p.Name), p.Name.Show, asking.Whole, terminal.FromHome
-		c.Compared = p.Name.SideBySide
+		c.Compared, c.Meanwhile = p.Name.SideBySide, report.MeanwhileText
 		c.Colours, c.Away = os.Getenv("NO_COLOR") == "", runs.Away
 		if from, can := c.Service.(service.Reminder); can {
 			c.Reminds = asking.Reminds(from)

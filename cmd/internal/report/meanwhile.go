@@ -73,8 +73,12 @@ func waiting(w view.Waiting) item {
 	if w.Holds > 0 {
 		held = ", holds back " + text.Plural(w.Holds, "agent", "agents")
 	}
+	where := "by a script"
+	if w.Of.ID != "" {
+		where = "in " + called(w.Of)
+	}
 	one := item{says: w.ID + ": " + w.Asks(), command: w.AnswerCommand,
-		beside: []string{"in " + called(w.Of) + ", for " + terminal.Duration(w.After) + held}}
+		beside: []string{where + ", for " + terminal.Duration(w.After) + held}}
 	if w.Assumption != "" {
 		one.beside = append(one.beside, view.AssumedInWords(w.QuestionView))
 	}
@@ -145,7 +149,8 @@ func changedIn(diff string) (files []string) {
 	return files
 }
 
-func meanwhileTitle(m view.Meanwhile) string {
+// MeanwhileTitle says since when it is.
+func MeanwhileTitle(m view.Meanwhile) string {
 	if m.From.IsZero() {
 		return "What happened"
 	}
@@ -164,15 +169,15 @@ func inAll(m view.Meanwhile) string {
 	return text.Plural(len(m.Runs), "run", "runs") + where + ", " + terminal.Money(m.Spent) + " spent."
 }
 
-// MeanwhileText writes what happened for a terminal, in lines of at most so many cells; commands stand whole.
-func MeanwhileText(w io.Writer, m view.Meanwhile, width int) error {
+// MeanwhileText is what happened for a terminal, in lines of at most so many cells; commands stand whole.
+func MeanwhileText(width int, m view.Meanwhile) string {
 	var b strings.Builder
 	put := func(indent int, s string) {
 		for _, row := range terminal.Wrap(text.CleanLine(s, maxLine), max(width-indent, 20)) {
 			fmt.Fprintf(&b, "%*s%s\n", indent, "", row)
 		}
 	}
-	put(0, meanwhileTitle(m)+": "+inAll(m))
+	put(0, MeanwhileTitle(m)+": "+inAll(m))
 	for _, p := range chapters(m) {
 		b.WriteString("\n" + p.headline() + "\n")
 		for _, i := range p.items {
@@ -185,14 +190,13 @@ func MeanwhileText(w io.Writer, m view.Meanwhile, width int) error {
 			}
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // MeanwhileMarkdown writes what happened as Markdown.
 func MeanwhileMarkdown(w io.Writer, m view.Meanwhile) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s\n", meanwhileTitle(m), escape(inAll(m)))
+	fmt.Fprintf(&b, "## %s\n\n%s\n", MeanwhileTitle(m), escape(inAll(m)))
 	for _, p := range chapters(m) {
 		fmt.Fprintf(&b, "\n### %s\n\n", p.headline())
 		for _, i := range p.items {
@@ -211,7 +215,7 @@ func MeanwhileMarkdown(w io.Writer, m view.Meanwhile) error {
 
 // MeanwhileHTML writes what happened as a page.
 func MeanwhileHTML(w io.Writer, m view.Meanwhile) error {
-	return write(w, document(meanwhileTitle(m), html.Main(markup.Lines(html.H1(g.Text(meanwhileTitle(m))),
+	return write(w, document(MeanwhileTitle(m), html.Main(markup.Lines(html.H1(g.Text(MeanwhileTitle(m))),
 		MeanwhilePart(m)))))
 }
 

@@ -135,7 +135,7 @@ func TestTheReportIsAsItWasLookedAt(t *testing.T) {
 		"record.md":        func(w io.Writer) error { return RecordMarkdown(w, record) },
 		"meanwhile.html":   func(w io.Writer) error { return MeanwhileHTML(w, meanwhile(asIs)) },
 		"meanwhile.md":     func(w io.Writer) error { return MeanwhileMarkdown(w, meanwhile(asIs)) },
-		"meanwhile.txt":    func(w io.Writer) error { return MeanwhileText(w, meanwhile(asIs), 60) },
+		"meanwhile.txt":    func(w io.Writer) error { _, err := io.WriteString(w, MeanwhileText(60, meanwhile(asIs))); return err },
 		"hostile-run.html": func(w io.Writer) error { return HTML(w, sample(allHostile)) },
 		"hostile-record.html": func(w io.Writer) error {
 			return RecordHTML(w, view.Record{From: at(0), To: at(59), Cwd: allHostile(""), Runs: []view.RunReport{sample(allHostile)}})

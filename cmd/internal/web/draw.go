@@ -11,6 +11,7 @@ import (
 
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 )
 
 // A drawer draws the pages, and the parts of them that are sent alone.
@@ -63,6 +64,8 @@ func (d drawer) top(f frame) g.Node {
 			html.Nav(markup.Aria("label", "Pages"),
 				html.A(markup.Path("/").Href(), f.at("/"), g.Text("Now")), g.Text(" "),
 				html.A(markup.Path("/runs").Href(), f.at("/runs"), g.Text("Past runs")),
+				g.If(service.Can[service.Reporter](d.config.Service), g.Group{g.Text(" "), html.A(markup.Path(meanwhilePath).Href(),
+					f.at(meanwhilePath), g.Text("Since you left"))}),
 				g.If(f.Starts, g.Group{g.Text(" "), html.A(markup.Path("/start").Href(), f.at("/start"), g.Text("Start a run"))}),
 			),
 			html.Button(html.ID("keys-button"), html.Class("quiet"), html.Type("button"), markup.Flag("hidden"), g.Text("Keys")),

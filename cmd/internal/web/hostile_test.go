@@ -65,6 +65,16 @@ func (h hostileState) Answer(context.Context, string, service.Answer) (service.K
 	return service.Kept{}, &service.Refusal{Reason: service.Unfit, Text: h.said("refused"), Command: h.said("refused command")}
 }
 
+func (h hostileState) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
+	run, err := h.Report(ctx, h.runs[0].ID)
+	ended := run
+	ended.Run.EndedAt, ended.Changes = &run.To, h.said("changes")
+	return view.Meanwhile{Record: view.Record{From: run.From, To: run.To, Runs: []view.RunReport{run, ended}},
+		Waits: []view.Waiting{{Decision: run.Asked[0], Of: run.Run, Holds: 2}}}, err
+}
+
+func (h hostileState) Told(context.Context, time.Time) error { return nil }
+
 func (h hostileState) Stop(context.Context, string, string) (string, error) {
 	return h.said("stopped"), nil
 }
@@ -220,6 +230,9 @@ func (h hostileState) pages(t *testing.T) map[string]string {
 		"run":            {method: "GET", path: "/runs/" + id("r-1"), status: 200},
 		"report":         {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200},
 		"report, alone":  {method: "GET", path: "/runs/" + id("r-1") + "/report", status: 200, header: map[string]string{"X-Fragment": "1"}},
+		"meanwhile":      {method: "GET", path: "/meanwhile", status: 200},
+		"seen":           {method: "POST", path: "/meanwhile", status: 200, header: form, body: filled("until", "2026-11-21T10:00:00Z")},
+		"not seen":       {method: "POST", path: "/meanwhile", status: 400, header: form, body: filled("until", said("until"))},
 		"agent":          {method: "GET", path: "/agents/" + id("a-1"), status: 200},
 		"agent, a part":  {method: "GET", path: "/agents/" + id("a-1") + "?after=0", status: 200},
 		"no token":       {method: "GET", path: "/", status: 401, noToken: true},

@@ -194,6 +194,7 @@ func (s *Server) routed() *http.ServeMux {
 	}
 	if service.Can[service.Reporter](s.config.Service) {
 		routes["GET /runs/{id}/report"] = s.pageReport
+		routes["GET "+meanwhilePath], routes["POST "+meanwhilePath] = s.pageMeanwhile, s.formMeanwhile
 	}
 	if service.Can[service.Presser](s.config.Service) {
 		routes["POST "+pressPath+"{capability}"] = s.apiPress

@@ -34,6 +34,7 @@ type fakeState struct {
 	changed chan func()
 	err     error // the state cannot be read
 	gone    error // the database is not there any more
+	told    time.Time
 }
 
 func newState(questions int) *fakeState {
@@ -121,6 +122,18 @@ func (f *fakeState) Report(ctx context.Context, id string) (view.RunReport, erro
 		r.Asked = append(r.Asked, view.Decision{QuestionView: q})
 	}
 	return r, err
+}
+
+func (f *fakeState) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
+	run, err := f.Report(ctx, f.runs[0].ID)
+	return view.Meanwhile{Record: view.Record{From: run.From, To: run.To, Runs: []view.RunReport{run}}}, err
+}
+
+func (f *fakeState) Told(_ context.Context, until time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = until
+	return nil
 }
 
 func (f *fakeState) Question(_ context.Context, id string) (view.QuestionView, error) {
