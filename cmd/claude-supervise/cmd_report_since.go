@@ -87,7 +87,7 @@ func (f reportFlags) meanwhile(ctx context.Context, last bool) (m view.Meanwhile
 	return m, err
 }
 
-// nameWhatChanged has the changes of the runs that have ended stand in the report, of those that can still be looked at.
+// nameWhatChanged puts what the runs that have ended have changed into the report, where that can still be looked at.
 func nameWhatChanged(ctx context.Context, m *view.Meanwhile) {
 	ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
 	defer cancel()

@@ -14,7 +14,8 @@ func (c Config) has(key string) bool {
 		"R": service.Can[service.Retrier](c.Service), "p": service.Can[service.Pruner](c.Service),
 		"n": service.Can[service.Starter](c.Service),
 		"o": service.Can[service.Opener](c.Service), "m": service.Can[service.Merger](c.Service),
-		"d": service.Can[service.Differ](c.Service), "S": service.Can[service.Reporter](c.Service), "A": service.Can[service.Forker](c.Service),
+		"d": service.Can[service.Differ](c.Service), "S": service.Can[service.Reporter](c.Service),
+		"A": service.Can[service.Forker](c.Service),
 		"=": service.Can[service.Forker](c.Service), "K": service.Can[service.Forker](c.Service)}[key]
 	return has || !optional
 }

@@ -39,7 +39,7 @@ func TestWhatHappenedMeanwhileIsReadOnTheBoard(t *testing.T) {
 	d.did("meanwhile")
 	d.types("esc")
 	d.shows("r-one")
-	d.did("meanwhile", "told")
+	d.did("told")
 	d.actions.refuse = errors.New("the disk is full")
 	d.types("S")
 	d.shows("! the disk is full")
