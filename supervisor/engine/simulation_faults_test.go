@@ -69,6 +69,8 @@ func TestTheSimulationFinds(t *testing.T) {
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, hears: takeAsAnswered, world: ofScarcity}},
 		{"a call that was broken off and counts as withdrawn", "time alone ends no question", 420,
 			mishearing(takeAsWithdrawn)},
+		{"a refused call that nobody is asked about", "a person is asked about a call that was refused", 478,
+			mishearing(missTheCall)},
 		{"a notice of a task that counts as the end of a turn", "a turn ends by its own result", 226,
 			mishearing(func(_ *simulation, m procs.Message) procs.Message {
 				if r, ok := m.(procs.Result); ok {
@@ -183,6 +185,15 @@ func takeAsWithdrawn(w *simulation, m procs.Message) procs.Message {
 				return procs.AskCancelled{Request: q.Tool.Request}
 			}
 		}
+	}
+	return m
+}
+
+// missTheCall does not know the call that claude has refused.
+func missTheCall(_ *simulation, m procs.Message) procs.Message {
+	if r, ok := m.(procs.Refused); ok {
+		r.Call = nil
+		return r
 	}
 	return m
 }
