@@ -51,6 +51,9 @@ func TestGoldenScreens(t *testing.T) {
 		{"form-delegation-help", asks1(delegation()), []string{"a", "?"}},
 		{"form-budget", asks1(budget()), []string{"a", "1", "enter"}},
 		{"form-assumed", asks1(assumed()), []string{"a"}},
+		{"form-plan", asks1(plan()), []string{"a"}},
+		{"form-plan-words", asks1(plan()), []string{"a", "tab", "5", " ", "a", " ", "m", "i", "n"}},
+		{"form-image", asks1(imaged()), []string{"a"}},
 		{"form-number", asks1(number()), []string{"a"}},
 		{"form-number-wrong", asks1(number()), []string{"a", "1", "2", "enter"}},
 	} {
@@ -209,6 +212,22 @@ func budget() view.QuestionView {
 func number() view.QuestionView {
 	q := like("clarification", "Nodes", "How many nodes should it start?", "Each costs $0.20 an hour.")
 	q.Validate = `schema:{"type":"integer","minimum":1,"maximum":9,"unit":"nodes"}`
+	return q
+}
+
+func plan() view.QuestionView {
+	return like("plan", "Plan", "Approve the plan: Limit the login to 10 a minute?", "file: /src/.claude/plans/login.md\n\n"+
+		"# Limit the login to 10 a minute\n\n1. Write `/login 10/m` into limits.txt.\n2. Say so in the manual.",
+		"approve", "it leaves plan mode and carries this out; what was not asked about before plan mode is not asked about "+
+			"any more")
+}
+
+func imaged() view.QuestionView {
+	q := like("clarification", "Page", "Is this how the page is to look?", "", "Yes", "as it is drawn", "No", "draw it anew")
+	i := view.ImageView{Path: "/home/ann/.local/state/claude-supervise/runs/r-one/a-one.image-" +
+		strings.Repeat("0123456789abcdef", 4)}
+	i.Name, i.Type, i.Width, i.Height, i.Bytes = "page\x1b[2J.png", "image/png", 160, 90, 12345
+	q.Context = view.ShowsImage + i.String()
 	return q
 }
 

@@ -25,6 +25,8 @@ func TestGoldenFormsOfARun(t *testing.T) {
 		{"options", group(ofLogin(), question("q-2", "metrics", "traces")), nil, false},
 		{"own", []Question{ofLogin()}, []string{"\t", "own words", "Both, by a flag", "Both, by a flag"}, false},
 		{"permission", []Question{toEdit()}, nil, false},
+		{"plan", []Question{ofPlan()}, nil, false},
+		{"plan-words", []Question{ofPlan()}, []string{"\t", "own words", "5 a minute", "5 a minute"}, false},
 		{"answered", []Question{toEdit(), question("q-9", "Red", "Green")}, []string{"1\r", "Answered: allow"}, true},
 	} {
 		t.Run(state.name, func(t *testing.T) {
@@ -67,6 +69,14 @@ func ofLogin() Question {
 	q.Header, q.Text, q.Context = "Login", "Which way of login should the service use?",
 		"JWT needs no store; sessions can be ended at once."
 	q.Options[0].Description, q.Options[1].Description = "a signed token that the browser keeps", "an id that the server looks up"
+	return ofRun(q)
+}
+
+func ofPlan() Question {
+	q := question("q-1", "approve")
+	q.Options[0].Description = "it leaves plan mode and carries this out"
+	q.Kind, q.Header, q.Text = questions.AskPlan, "Plan", "Approve the plan: Limit the login to 10 a minute?"
+	q.Context = "# Limit the login to 10 a minute\n\n1. Write `/login 10/m` into limits.txt.\n2. Say so in the manual."
 	return ofRun(q)
 }
 

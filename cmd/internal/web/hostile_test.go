@@ -163,6 +163,10 @@ func newHostileState(said func(place string) string) hostileState {
 		c.Evidence, c.Terminal, c.Command = true, true, said("command")
 		c.Context = "--- a\n@@ -1 +1 @@\n-" + said("removed") + "\n+" + said("added") + "\n " + said("same")
 	})
+	ask("plan", func(c *Card) {
+		c.Evidence, c.OwnWords, c.Options = true, true, []Option{{0, "approve", said("description"), "", false}}
+		c.Context = "# " + said("title") + "\n\n- " + said("step") + "\n+ " + said("step 2")
+	})
 	ask("elsewhere", func(c *Card) { c.Terminal, c.Elsewhere, c.Header, c.Context = true, said("elsewhere"), c.Kind, "" })
 	for _, state := range []string{"answered", "skipped", "declined", "withdrawn", "changeable"} {
 		ask(state, func(c *Card) {
