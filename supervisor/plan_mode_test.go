@@ -10,6 +10,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -115,5 +116,19 @@ func TestWhatAPlanLacksIsToldInPlace(t *testing.T) {
 	d := s.Delivers(2)
 	if len(d.Results) != 1 || !d.Results[0].IsError || !strings.Contains(d.Results[0].Text, "Use SQLite") {
 		t.Errorf("it is told %+v", d)
+	}
+}
+
+// A conversation that begins again knows nothing of a plan but what it is told.
+func TestAConversationThatBeginsAgainIsToldItsPlan(t *testing.T) {
+	q := &Question{Kind: questions.AskPlan}
+	q.Text, q.Context, q.Answer = "Approve the plan: Add?", "# Add\n\n1. a", questions.Approve
+	want := "- Approve the plan: Add?\n  → approve\n  The plan, which you carry out:\n  | # Add\n  | \n  | 1. a"
+	of := func(*Question) *Agent { return nil }
+	if got := prompts.Told([]*Question{q}, of); got != want {
+		t.Errorf("it is told %q", got)
+	}
+	if q.Answer = "one is enough"; prompts.Told([]*Question{q}, of) != "- Approve the plan: Add?\n  → one is enough" {
+		t.Errorf("of another it is told %q", prompts.Told([]*Question{q}, of))
 	}
 }

@@ -69,7 +69,7 @@ func (s State) told(agent string) string {
 			return false // the list of its children tells
 		}
 		kind := questions.KindOf(q.Kind)
-		return q.State == checkpoints.QuestionDelivered && !kind.InCall && !kind.Runs
+		return q.State == checkpoints.QuestionDelivered && (!kind.InCall || kind.Plans) && !kind.Runs
 	}), child)
 }
 

@@ -30,6 +30,10 @@ func (p *simProcess) told(text string) {
 			}
 		}
 	}
+	if strings.Contains(text, "it is let through and ends plan mode") {
+		p.makesAgain(ask.ExitPlanMode, text)
+		return
+	}
 	if !strings.Contains(text, "it will be let through") {
 		return
 	}
@@ -40,11 +44,16 @@ func (p *simProcess) told(text string) {
 			return
 		}
 	}
+	p.makesAgain("Write", text)
+}
+
+// makesAgain makes a call again that has no result, and of which a text speaks.
+func (p *simProcess) makesAgain(name, text string) {
 	for _, e := range slices.Backward(p.talk.entries) {
 		use, ok := e.said.(procs.ToolUse)
-		if ok && use.Name == "Write" && strings.Contains(text, wordIn(string(use.Input))) && !p.talk.answered(use.ID) &&
+		if ok && use.Name == name && strings.Contains(text, wordIn(string(use.Input))) && !p.talk.answered(use.ID) &&
 			!p.w.one(4) {
-			p.call("Write", string(use.Input))
+			p.call(name, string(use.Input))
 			return
 		}
 	}
@@ -110,6 +119,10 @@ func (p *simProcess) act() {
 	case 10, 11:
 		if w.refusing() && !w.one(3) {
 			p.callRefused(fmt.Sprintf(`{"url":"x/%s"}`, w.id("T")))
+			break
+		}
+		if w.planning() && !w.one(3) {
+			p.call(ask.ExitPlanMode, fmt.Sprintf(`{"plan":"Do %s"}`, w.id("T")))
 			break
 		}
 		p.call("Write", fmt.Sprintf(`{"file_path":"/work/%s"}`, w.id("T")))
@@ -262,6 +275,9 @@ func (w *simulation) assuming() bool { return w.seed%8 == 3 }
 
 // refusing reports whether claude refuses calls by itself, about which the person wants to be asked.
 func (w *simulation) refusing() bool { return w.seed%8 == 6 }
+
+// planning reports whether this is a world in which agents ask for plans to be approved.
+func (w *simulation) planning() bool { return w.seed%8 == 2 }
 
 // assumes asks by a call that does not wait, and now and then asks the same once more.
 func (p *simProcess) assumes() {

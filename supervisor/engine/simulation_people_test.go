@@ -48,6 +48,9 @@ func newNature(w *simulation) nature {
 	if w.refusing() {
 		n.config.Permissions = conf.AskRefused
 	}
+	if w.planning() { // which approves none
+		n.config.Answers = append(n.config.Answers, conf.Preset{Key: "Plan", Value: questions.Approve})
+	}
 	if w.one(5) {
 		n.config.Exec, n.hooks = []string{"/bin/agent"}, false
 	}
@@ -366,6 +369,9 @@ func (w *simulation) answer() bool {
 		n.Value = supervisor.Allow
 	case questions.KindOf(q.Kind).Ruled:
 		n.Value = supervisor.Deny + " " + n.Value
+	case q.Kind == questions.AskPlan && !w.one(3):
+		n.Value = questions.Approve
+	case q.Kind == questions.AskPlan: // what is to be changed
 	case q.Kind == questions.AskBlocker && w.one(4):
 		n.Value = giveUp
 	case q.Kind == questions.AskDelegation:
@@ -420,7 +426,7 @@ func (w *simulation) change() {
 	given := w.disk.questions(func(q *supervisor.Question) bool {
 		old, given := w.truth.given[q.ID]
 		return given && !old.Skip && old.Value != supervisor.Allow &&
-			old.Value != giveUp && q.Kind != questions.AskCommand &&
+			old.Value != giveUp && !(q.Kind == questions.AskPlan && old.Value == questions.Approve) && q.Kind != questions.AskCommand &&
 			q.Kind != questions.AskBudget && q.Kind != questions.AskOverrun
 	})
 	if len(given) > 0 {

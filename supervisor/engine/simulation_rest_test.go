@@ -168,7 +168,8 @@ func (t *truth) replied(w *simulation, in *talk, c simCall, reply []byte) {
 	}
 	path, given, through := wordIn(string(c.input)), 0, 1
 	for q := range w.disk.kept.Questions.Values() {
-		if questions.KindOf(q.Kind).Ruled && wordOf(q) == path && q.Answer == supervisor.Allow &&
+		kind := questions.KindOf(q.Kind)
+		if (kind.Ruled && q.Answer == supervisor.Allow || kind.Plans && q.Answer == questions.Approve) && wordOf(q) == path &&
 			q.State != checkpoints.QuestionOpen {
 			given++
 		}

@@ -42,6 +42,7 @@ var agentRules = []rule{
 	{"what was answered for all alike is not asked again", sameIsAnswered},
 	{"what was answered to a script that is lost is not asked when it starts over", lostIsAnswered},
 	{"who needs no words for what it assumed has reported", assumedIsReported},
+	{"a person alone approves a plan", plansAreApproved},
 }
 
 // stepped looks at a step that was saved.

@@ -99,6 +99,19 @@ func (w *simulation) refusedAreAsked(s supervisor.State) {
 	}
 }
 
+// plansAreApproved looks whether a person has approved each plan that is.
+func plansAreApproved(w *simulation, _, after supervisor.State, _ supervisor.Happened) string {
+	if !w.planning() {
+		return ""
+	}
+	for id, q := range after.Questions.All() {
+		if questions.KindOf(q.Kind).Plans && questions.Allowed(q) && w.truth.given[id].Value != questions.Approve {
+			return fmt.Sprintf("%s is approved by %q", id, q.AnsweredBy)
+		}
+	}
+	return ""
+}
+
 // goesByIt is what a record says of an answer that its agent has no need to read.
 const goesByIt = "goes by it already"
 

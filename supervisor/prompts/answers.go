@@ -89,6 +89,9 @@ func Told(qs []*Question, child func(*Question) *Agent) string {
 	var b strings.Builder
 	for _, q := range qs {
 		fmt.Fprintf(&b, "- %s\n  → %s\n", q.Text, Answer(q))
+		if questions.KindOf(q.Kind).Plans && questions.Allowed(q) {
+			fmt.Fprintf(&b, "  The plan, which you carry out:\n  | %s\n", strings.ReplaceAll(q.Context, "\n", "\n  | "))
+		}
 		if c := child(q); c != nil {
 			fmt.Fprintf(&b, "  Agent %s does it (%s), now for agent %s; do not delegate it again.\n", c.ID, c.Status, c.Parent)
 		}
