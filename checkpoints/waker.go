@@ -95,3 +95,11 @@ func (b *Waker) Close() error {
 // supervisor there the note waits in the inbox, and one that is behind with its wake-up socket has a ring pending
 // already.
 func Ring(path string) { send(path, nil) }
+
+// Socket makes the folder of the wake-up sockets, and returns the path of another one there that is called id.
+func (d Dirs) Socket(id string) (string, error) {
+	if !PlainID(id) {
+		return "", fmt.Errorf("a socket for %q: not an id", files.Shorten(id))
+	}
+	return d.placeWaker(id)
+}

@@ -47,6 +47,7 @@
 //	pack        a run as a file, and back; git, worktree: git plumbing, a folder of its own for an agent
 //	permission  what a call does, what a project may not decide; rules: the rules engine
 //	conf        what a person asks for with a run, and bounds it by; task: what is asked of agents in words
+//	sessions    the questions of ordinary sessions, which nobody supervises
 //	ask         what agents, claude and MCP servers ask, as questions; listen: what the messages of one process say
 //	table       values by key: a copy costs nothing, and what differs between two is found by what they do not share
 //	effect      what ought to be under way, in words; notice: what is told. label: how agents are named; exit: the codes
@@ -155,6 +156,8 @@
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may be refused any call; may not have more let through than the call that was shown, once
 //		supervisor/refused.go, TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat
+//	other session: may leave any process behind; may not have it answer what a session asks
+//		supervisor/sessions/give.go, e2e TestNoAgentAnswersForItsSession
 //	processes: may print any line; may not have another call asked about than the one that was refused
 //		procs/claude/expected.go, TestARefusedCallIsToldWithWhatItWouldDo
 //	model: may make any command; may not pass it under a rule that bash widens

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"claude-supervise/cmd/internal/install"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
@@ -64,12 +64,16 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)
-		return listQuestions(p, client.Reader(), open)
+		asked := view.SessionQuestions(client.Dirs)
+		for i, q := range open {
+			asked = slices.Insert(asked, i, client.Reader().View(q))
+		}
+		return listQuestions(p, asked)
 	})
 }
 
 // listQuestions shows what is open, and how to answer it.
-func listQuestions(p *terminal.Printer, r view.Reader, open []*supervisor.Question) error {
+func listQuestions(p *terminal.Printer, open []view.QuestionView) error {
 	if len(open) == 0 {
 		return p.Result("No question is open.")
 	}
@@ -77,7 +81,7 @@ func listQuestions(p *terminal.Printer, r view.Reader, open []*supervisor.Questi
 		return err
 	}
 	for _, q := range open {
-		asked := asking.Shown(r.View(q))
+		asked := asking.Shown(q)
 		asked.Command = strings.Replace(asked.Command, "claude-supervise answer", install.AnswerName, 1)
 		if err := p.Result("\n" + terminal.Render(asked, p.Columns(), time.Now())); err != nil {
 			return err

@@ -68,13 +68,16 @@ var rooms = []room{
 	{"supervisor/findings", "checkpoints/... supervisor supervisor/text", "files that agents share", ""},
 	{"supervisor/permission", leaves + " supervisor/calls supervisor/rules", "it looks at calls, and asks nobody", ""},
 	{"supervisor/images", "", "bytes to what they are a picture of; pure", io},
-	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop supervisor/images", "it reads, and changes nothing", ""},
+	{"supervisor/sessions", leaves + " supervisor/questions",
+		"the questions of sessions that nobody supervises: they have no run, and need no engine", ""},
+	{"supervisor/view", leaves + " supervisor/questions supervisor/calls supervisor/filedrop supervisor/images " +
+		"supervisor/sessions", "it reads, and changes nothing", ""},
 	{"supervisor/client", leaves + " supervisor/questions supervisor/images supervisor/view supervisor/filedrop",
 		"it leaves things in the inbox, and needs no engine", ""},
 	{"supervisor/precedents", core + " checkpoints supervisor/questions supervisor/rules supervisor/text",
 		"what was answered before is looked up beside the records, and changes none", ""},
 	{"supervisor/service", core + " supervisor/precedents supervisor/client supervisor/questions " +
-		"supervisor/view supervisor/text supervisor/images " +
+		"supervisor/view supervisor/text supervisor/images supervisor/sessions " +
 		"supervisor/filedrop supervisor/git supervisor/prompts supervisor/worktree checkpoints",
 		"what every front end does; none of them knows the store, service its folders, and the work of forks", ""},
 	{"supervisor/filedrop", leaves + " supervisor/prompts supervisor/questions",
@@ -112,7 +115,7 @@ var rooms = []room{
 	{"cmd/internal/request", core + " examples supervisor/doctor supervisor/nested supervisor/pack supervisor/questions " +
 		"supervisor/rules supervisor/telemetry supervisor/view cmd/internal/...", "it reads a command line, and starts nothing", ""},
 	{"cmd/internal/manual", "cmd/internal/... e2e/machinetest", "the tests of both programs read man pages by it", ""},
-	{"cmd/internal/install", core + " supervisor/client supervisor/filedrop supervisor/text supervisor/view " +
+	{"cmd/internal/install", core + " supervisor/client supervisor/filedrop supervisor/sessions supervisor/text supervisor/view " +
 		"cmd/internal/...",
 		"it puts files into their places", ""},
 	{"cmd/internal/board", core + " supervisor/service supervisor/view supervisor/questions supervisor/text " +

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/sessions"
 	"claude-supervise/supervisor/view"
 )
 
@@ -71,6 +72,11 @@ func Replied(text string, decline, change bool) Answer {
 // it is none; the question stays open.
 func Reply(ctx context.Context, c client.Client, id string, a Answer) (Kept, error) {
 	q, err := view.FindQuestion(ctx, c.Store, id)
+	if view.NoSuchID(err) {
+		if of, asked := sessions.Find(c.Dirs, id); asked != nil {
+			return replyToSession(ctx, c.Dirs, of, asked, a)
+		}
+	}
 	if err != nil {
 		return Kept{}, err
 	}

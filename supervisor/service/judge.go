@@ -54,6 +54,8 @@ func Judge(program string, q view.QuestionView, a Answer, at questions.Place) (s
 // Fits refuses what a question does not take beside its answer.
 func Fits(program string, q view.QuestionView, a Answer) error {
 	switch {
+	case q.Session != nil:
+		return fitsSession(program, q, a)
 	case q.Run == "" && (a.Skip || a.SkipRest):
 		return Refused("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
 	case q.Run == "" && a.AllLike:
@@ -79,7 +81,7 @@ func declined(program string, q view.QuestionView, a Answer) (string, error) {
 		return "", Refused("--skip and --decline cannot be combined")
 	case strings.TrimSpace(why) == "":
 		return "", Refused("say why, so that the agent knows what to do: %s answer %s --decline \"WHY\"", program, q.ID)
-	case q.Run == "":
+	case q.Run == "" && q.Session == nil:
 		return "", Refused("question %s belongs to no run: its script would take the reason for the answer", q.ID)
 	case !questions.KindOf(q.Kind).Refusable():
 		var offered []string

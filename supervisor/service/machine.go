@@ -259,10 +259,20 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 		for _, q := range byFile {
 			open = append(open, view.View(q))
 		}
+		open = append(open, view.SessionQuestions(r.Dirs)...)
 		notes = FileNotes(problems, err)
 		return open, nil
 	})
 	return open, notes, err
+}
+
+// Outside is view.SessionQuestions. What cannot be read is left out.
+func (m Machine) Outside(context.Context) []view.QuestionView {
+	dirs, err := client.DefaultDirs()
+	if err != nil {
+		return nil
+	}
+	return view.SessionQuestions(dirs)
 }
 
 // FileNotes says which question files cannot be read, or with err that none can.

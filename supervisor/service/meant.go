@@ -22,6 +22,12 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 	if len(args) > 0 {
 		marked := strings.HasPrefix(args[0], "q-")
 		q, err := view.FindQuestion(ctx, c.Store, args[0])
+		if view.NoSuchID(err) {
+			if v, of := view.SessionQuestion(c.Dirs, args[0]); of {
+				q, typed, err := TheOne(program, []view.QuestionView{v}, args[1:])
+				return q, typed, NamedByID, err
+			}
+		}
 		switch {
 		case err == nil && (marked || q.ID == "q-"+args[0]):
 			q, typed, err := TheOne(program, views(q), args[1:])
@@ -63,13 +69,17 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 		}
 		open = append(open, byFile...)
 	}
+	all := views(open...)
+	if of == "" {
+		all = append(all, view.SessionQuestions(c.Dirs)...)
+	}
 	switch {
-	case len(open) == 0 && of != "":
+	case len(all) == 0 && of != "":
 		return nil, "", 0, Refused("%s has no open question; nothing was kept", of)
-	case len(open) == 0 && len(args) > 0:
+	case len(all) == 0 && len(args) > 0:
 		return nil, "", 0, Refused("no question is open, so %q answers none; nothing was kept", strings.Join(args, " "))
 	}
-	q, typed, err = TheOne(program, views(open...), args)
+	q, typed, err = TheOne(program, all, args)
 	return q, typed, named, err
 }
 

@@ -97,6 +97,10 @@ type (
 		ImageTypes() []string
 		Image(ctx context.Context, question, hash string) (data []byte, mediaType string, err error)
 	}
+	// An Outsider knows what ordinary sessions ask that nobody supervises.
+	Outsider interface {
+		Outside(ctx context.Context) []view.QuestionView
+	}
 	// A Reporter says what has happened in runs: in one, or in all since the person was last told. Told takes note that
 	// they were, of what there was until then.
 	Reporter interface {

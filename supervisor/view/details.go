@@ -77,6 +77,11 @@ func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
 // Show returns what is known of the run, agent or question that an id or its start names.
 func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	kind, full, err := r.Store.Resolve(ctx, id)
+	if NoSuchID(err) {
+		if v, of := SessionQuestion(r.Dirs, id); of {
+			return Details{Question: &v}, nil
+		}
+	}
 	if err != nil {
 		return Details{}, err
 	}

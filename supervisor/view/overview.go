@@ -12,6 +12,7 @@ import (
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/sessions"
 )
 
 // An Overview is what a person has before them: everything that goes on, and all that waits for an answer.
@@ -32,7 +33,7 @@ type Overview struct {
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
-	stop := forwardFileChanges(waiting, look, besides)
+	stop := r.forwardFileChanges(waiting, look, besides)
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
@@ -56,16 +57,18 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	return err
 }
 
-// forwardFileChanges passes on what comes by look, and each change of the folders of question files, until ctx ends.
+// forwardFileChanges passes on what comes by look, and each change of the folders of question files and of the
+// questions of sessions, until ctx ends.
 // What the kernel does not tell of those is found at the look of each minute.
-func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
-	var changes *files.Watch // nil: the kernel does not tell
-	var changed <-chan struct{}
+func (r Reader) forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
+	var changed <-chan struct{} // nil: the kernel does not tell
+	watched := []string{sessions.Folder(r.Dirs)}
 	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
-		changes, err = files.NewWatch(func(string) bool { return true }, filedrop.Watched(folder)...)
-		if err == nil {
-			changed = changes.C
-		}
+		watched = append(watched, filedrop.Watched(folder)...)
+	}
+	changes, err := files.NewWatch(func(string) bool { return true }, watched...)
+	if err == nil {
+		changed = changes.C
 	}
 	var passing sync.WaitGroup
 	passing.Go(func() {
@@ -103,6 +106,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoin
 	for _, q := range byFile {
 		o.Questions = append(o.Questions, View(q))
 	}
+	o.Questions = append(o.Questions, SessionQuestions(r.Dirs)...)
 	slices.SortStableFunc(o.Questions, byUrgency)
 	goesOn, open := map[string]bool{}, map[string]bool{}
 	for _, v := range o.Runs {
@@ -152,6 +156,11 @@ func (r Reader) closed(ctx context.Context, q QuestionView) (QuestionView, error
 			return QuestionView{}, err
 		}
 	}
+	if q.Session != nil {
+		if now, of := SessionQuestion(r.Dirs, q.ID); of {
+			return now, nil
+		}
+	}
 	q.State = checkpoints.QuestionWithdrawn
 	if q.Run == "" && filedrop.Lies(q.ID) {
 		q.State = checkpoints.QuestionAnswered
@@ -191,6 +200,11 @@ func FindQuestion(ctx context.Context, store *checkpoints.Store, id string) (*su
 // FindQuestion is the function of this name, as it is shown.
 func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, error) {
 	q, err := FindQuestion(ctx, r.Store, id)
+	if NoSuchID(err) {
+		if v, of := SessionQuestion(r.Dirs, id); of {
+			return v, nil
+		}
+	}
 	if err != nil {
 		return QuestionView{}, err
 	}

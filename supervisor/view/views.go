@@ -187,6 +187,8 @@ type QuestionView struct {
 	Tool      string          `json:"tool"`  // of a permission: the tool that is called,
 	Input     json.RawMessage `json:"input"` // and its input, exactly as it is
 
+	Session *SessionView `json:"session"` // of an outside session; nil: of a run or a script
+
 	Group string `json:"-"` // those that were asked together share it
 	Index int    `json:"-"` // its place among them, from 0
 }
@@ -268,7 +270,7 @@ func (v QuestionView) Terms() questions.Terms {
 // Declinable reports whether a person can refuse to answer a question, as no answer to it. A permission and its like
 // are denied, and a script that belongs to no run takes any text for an answer.
 func Declinable(q QuestionView) bool {
-	return q.Run != "" && !questions.KindOf(q.Kind).Lets
+	return (q.Run != "" || q.Session != nil) && !questions.KindOf(q.Kind).Lets
 }
 
 // AnswerCommand is what to type, on any terminal of this user, to answer the question.

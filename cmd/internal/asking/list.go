@@ -34,6 +34,10 @@ func Print(p *terminal.Printer, open []view.QuestionView, asJSON bool) error {
 // Whole is all that there is to say of a question, as `show` does.
 func Whole(width int, q view.QuestionView) string {
 	text, state, with := terminal.Whole(Shown(q), width, time.Now()), string(q.State), ""
+	if s := q.Session; s != nil {
+		text += "Session: " + terminal.CleanLine(s.ID, 0) + ", " + terminal.CleanLine(s.Where(), 0) + "\nFolder: " +
+			terminal.CleanLine(s.Cwd, 0) + "\n"
+	}
 	if q.Remark != "" {
 		state += " (" + terminal.CleanLine(q.Remark, 0) + ")"
 	}

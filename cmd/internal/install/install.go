@@ -25,6 +25,9 @@ type Flags struct {
 	Undo bool // what is installed is removed
 	Yes  bool // every question is answered with yes
 	Hook bool // a Stop hook, too
+	// Sessions is what becomes of the questions of ordinary sessions, by package sessions; "": this is not about them.
+	// All else that init installs stays as it is then.
+	Sessions string
 }
 
 // A change is what init wants of one file or link. Nothing is done before all that is in the way was looked for.
@@ -53,11 +56,14 @@ var (
 // Install tells agents of a project how to ask a person, or with Undo no more. Before a file that is there is changed
 // it asks on the terminal.
 func Install(f Flags) error {
-	place, err := initPlace(f.User)
-	if err != nil {
+	wants := wantsFiles
+	if f.Sessions != "" {
+		wants = wantsSessions
+	}
+	wanted, err := wants(f)
+	if used := new(exitcode.UsageError); errors.As(err, used) {
 		return err
 	}
-	wanted, err := place.wanted(f)
 	if err != nil {
 		return fmt.Errorf("%w\nnothing was changed", err)
 	}
@@ -86,6 +92,15 @@ func Install(f Flags) error {
 		}
 	}
 	return tellInit(wanted, f)
+}
+
+// wantsFiles is what is to be done to tell agents how to ask.
+func wantsFiles(f Flags) ([]change, error) {
+	place, err := initPlace(f.User)
+	if err != nil {
+		return nil, err
+	}
+	return place.wanted(f)
 }
 
 // wanted looks at all the files, and gives what is to be done to each. It changes nothing.
@@ -197,7 +212,8 @@ func initCommand(f Flags, more string) string {
 	for _, flag := range []struct {
 		on   bool
 		word string
-	}{{f.User, " --user"}, {f.Hook && more != "--undo", " --hook"}, {f.Undo, " --undo"}} {
+	}{{f.Sessions != "", " --sessions=" + f.Sessions}, {f.User, " --user"}, {f.Hook && more != "--undo", " --hook"},
+		{f.Undo, " --undo"}} {
 		if flag.on {
 			words += flag.word
 		}

@@ -23,6 +23,8 @@ type Listing struct {
 	Inside            bool   // an agent lists: its own run alone
 	Run               string
 
+	outside []view.QuestionView // what sessions ask that nobody supervises
+
 	away string // what has happened while the person did not look
 }
 
@@ -38,6 +40,9 @@ func (l Listing) Below(folder string) (_ Listing, err error) {
 func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
 	if looks, is := s.(service.Looker); is && l.seen() {
 		l.away = Away(looks.Look(ctx))
+	}
+	if o, is := s.(service.Outsider); is && !l.Inside && !watch {
+		l.outside = l.askedIn(o.Outside(ctx))
 	}
 	if watch {
 		return l.watch(ctx, s.(service.Local))
@@ -72,6 +77,9 @@ func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 		for _, r := range runs {
 			all = append(all, r.JSON)
 		}
+		for _, s := range sessionRows(l.outside) {
+			all = append(all, s)
+		}
 		return p.JSON(all)
 	case l.IDs:
 		for _, r := range runs {
@@ -81,7 +89,10 @@ func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 		}
 		return nil
 	}
-	return p.Result(l.text(p.Width(), runs, time.Now()))
+	if err := p.Result(l.text(p.Width(), runs, time.Now())); err != nil || len(l.outside) == 0 {
+		return err
+	}
+	return p.Result(sessionList(p.Width(), l.outside, time.Now()))
 }
 
 // text lists the runs for people.

@@ -13,12 +13,27 @@ import (
 
 // Hook is the Stop hook in Claude Code's settings.json that has `claude-supervise lint --hook` look at the last message
 // of each turn. The text is changed only where the hook stands: order, white space and members unknown to us stay.
-var Hook = Part{Put: putHook, Take: takeHook}
+var Hook = hookPart(hook{event: "Stop", command: "claude-supervise lint --hook"})
 
-// hookCommand is the command that the hook runs.
-const hookCommand = "claude-supervise lint --hook"
+// Sessions are the hooks that bring the questions of sessions into the inbox. PreToolUse would keep claude from showing
+// its dialog, and PostToolUse cost a process for each call.
+var Sessions = hookPart(
+	hook{event: "SessionStart", command: sessionCommand},
+	hook{event: "PermissionRequest", command: sessionCommand, timeout: sessionTimeout},
+)
 
-// A hookGroup is one element of hooks.Stop.
+const (
+	sessionCommand = "claude-supervise hook"
+	sessionTimeout = 86400 // seconds; claude's own would be ten minutes
+)
+
+// A hook is one command that claude calls.
+type hook struct {
+	event, command string
+	timeout        int // seconds; 0: claude's own
+}
+
+// A hookGroup is one element of the list of an event.
 type hookGroup struct {
 	Hooks []hookEntry `json:"hooks"`
 }
@@ -26,46 +41,96 @@ type hookGroup struct {
 type hookEntry struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
+	Timeout int    `json:"timeout,omitempty"`
 }
 
 var errNoObject = errors.New(
 	"it is not a JSON object of the form that Claude Code's settings have: fix it, or add the hook by hand")
 
-func putHook(text string) (string, Standing, error) {
-	if strings.TrimSpace(text) == "" {
-		return layOut(map[string]any{"hooks": map[string]any{"Stop": []hookGroup{ours()}}}, "", "  ") + "\n", Absent, nil
+// hookPart is the part of settings that hooks are.
+func hookPart(all ...hook) Part {
+	return Part{
+		Put:  func(text string) (string, Standing, error) { return putHooks(all, text) },
+		Take: func(text string) (string, Standing, error) { return takeHooks(all, text) },
 	}
-	f, err := readSettings(text)
+}
+
+// putHooks adds the hooks that are missing.
+func putHooks(all []hook, text string) (string, Standing, error) {
+	if strings.TrimSpace(text) == "" {
+		return hooksAlone(all), Absent, nil
+	}
+	standing := Current
+	for _, h := range all {
+		next, s, err := h.put(text)
+		if err != nil {
+			return "", Absent, err
+		}
+		if text = next; s != Current {
+			standing = s
+		}
+	}
+	return text, standing, nil
+}
+
+// hooksAlone is a file that has nothing but hooks of ours.
+func hooksAlone(all []hook) string {
+	events := map[string]any{}
+	for _, h := range all {
+		events[h.event] = []hookGroup{h.ours()}
+	}
+	return layOut(map[string]any{"hooks": events}, "", "  ") + "\n"
+}
+
+func (h hook) put(text string) (string, Standing, error) {
+	f, err := readSettings(text, h)
 	switch {
 	case err != nil:
 		return "", Absent, err
-	case slices.ContainsFunc(f.groups(), func(g hujson.Value) bool { mine, _ := isOurs(g); return mine }):
+	case slices.ContainsFunc(f.groups(), func(g hujson.Value) bool { mine, _ := h.isIn(g); return mine }):
 		return text, Current, nil
 	case f.hooks == nil:
-		f.addMember(f.root, "hooks", map[string]any{"Stop": []hookGroup{ours()}})
-	case f.stop == nil:
-		f.addMember(f.hooks, "Stop", []hookGroup{ours()})
+		f.addMember(f.root, "hooks", map[string]any{h.event: []hookGroup{h.ours()}})
+	case f.event == nil:
+		f.addMember(f.hooks, h.event, []hookGroup{h.ours()})
 	default:
-		f.addGroup(ours())
+		f.addGroup(h.ours())
 	}
 	return string(f.root.Pack()), Absent, nil
 }
 
-func takeHook(text string) (string, Standing, error) {
-	if !strings.Contains(text, hookCommand) {
+// takeHooks removes the hooks, and with them all that then is empty.
+func takeHooks(all []hook, text string) (string, Standing, error) {
+	standing, here := Absent, false
+	for _, h := range all {
+		here = here || strings.Contains(text, h.command)
+	}
+	if !here {
 		return text, Absent, nil // whatever else it is
 	}
-	whole, _, err := putHook("")
-	if err != nil || unix(text) == whole {
-		return "", Current, err
+	if unix(text) == hooksAlone(all) {
+		return "", Current, nil
 	}
-	f, err := readSettings(text)
+	for _, h := range all {
+		next, s, err := h.take(text)
+		if err != nil {
+			return "", Absent, err
+		}
+		if text = next; s == Current {
+			standing = Current
+		}
+	}
+	return text, standing, nil
+}
+
+func (h hook) take(text string) (string, Standing, error) {
+	f, err := readSettings(text, h)
 	if err != nil {
 		return "", Absent, err
 	}
 	standing := Absent
 	for {
-		at := slices.IndexFunc(f.groups(), func(g hujson.Value) bool { mine, _ := isOurs(g); return mine })
+		at := slices.IndexFunc(f.groups(), func(g hujson.Value) bool { mine, _ := h.isIn(g); return mine })
 		if at < 0 {
 			return string(f.root.Pack()), standing, nil
 		}
@@ -77,27 +142,28 @@ func takeHook(text string) (string, Standing, error) {
 	}
 }
 
-func ours() hookGroup {
-	return hookGroup{Hooks: []hookEntry{{Type: "command", Command: hookCommand}}}
+func (h hook) ours() hookGroup {
+	return hookGroup{Hooks: []hookEntry{{Type: "command", Command: h.command, Timeout: h.timeout}}}
 }
 
-// isOurs reports whether a group of hooks runs our command, and whether that is all it does.
-func isOurs(group hujson.Value) (mine, alone bool) {
+// isIn reports whether a group of hooks runs our command, and whether that is all it does.
+func (h hook) isIn(group hujson.Value) (mine, alone bool) {
 	var g hookGroup
 	if json.Unmarshal(group.Pack(), &g) != nil {
 		return false, false // of a form that we do not know
 	}
-	mine = slices.ContainsFunc(g.Hooks, func(e hookEntry) bool { return e.Command == hookCommand })
+	mine = slices.ContainsFunc(g.Hooks, func(e hookEntry) bool { return e.Command == h.command })
 	return mine, mine && len(g.Hooks) == 1
 }
 
-// A settingsFile is a settings.json, and where in it our hook belongs.
+// A settingsFile is a settings.json, and where in it a hook of ours belongs.
 type settingsFile struct {
-	text              string
-	root, hooks, stop *hujson.Value // hooks and stop are nil where the file has none
+	of                 hook
+	text               string
+	root, hooks, event *hujson.Value // hooks and event, the list of the hook's, are nil where the file has none
 }
 
-func readSettings(text string) (*settingsFile, error) {
+func readSettings(text string, of hook) (*settingsFile, error) {
 	if !json.Valid([]byte(text)) { // with comments it is not JSON, which Claude Code refuses
 		return nil, errNoObject
 	}
@@ -105,31 +171,31 @@ func readSettings(text string) (*settingsFile, error) {
 	if err != nil {
 		return nil, errNoObject
 	}
-	f := &settingsFile{text: text, root: &root}
+	f := &settingsFile{of: of, text: text, root: &root}
 	return f, f.find()
 }
 
 // find looks for the place of our hook.
 func (f *settingsFile) find() (err error) {
-	f.stop = nil
+	f.event = nil
 	if f.hooks, err = member(f.root, "hooks"); err != nil || f.hooks == nil {
 		return err
 	}
-	if f.stop, err = member(f.hooks, "Stop"); err != nil || f.stop == nil {
+	if f.event, err = member(f.hooks, f.of.event); err != nil || f.event == nil {
 		return err
 	}
-	if _, isList := f.stop.Value.(*hujson.Array); !isList {
+	if _, isList := f.event.Value.(*hujson.Array); !isList {
 		return errNoObject
 	}
 	return nil
 }
 
-// groups are the elements of hooks.Stop.
+// groups are the elements of the event's list.
 func (f *settingsFile) groups() []hujson.Value {
-	if f.stop == nil {
+	if f.event == nil {
 		return nil
 	}
-	return f.stop.Value.(*hujson.Array).Elements
+	return f.event.Value.(*hujson.Array).Elements
 }
 
 // index is the place of the member of this name, -1 where there is none. Of several the last counts, as it does for
@@ -169,10 +235,10 @@ func (f *settingsFile) addMember(to *hujson.Value, name string, value any) {
 	})
 }
 
-// addGroup puts a group at the end of hooks.Stop, on a line of its own.
+// addGroup puts a group at the end of the event's list, on a line of its own.
 func (f *settingsFile) addGroup(group hookGroup) {
-	list := f.stop.Value.(*hujson.Array)
-	before, added, after := f.laidOut(f.stop, group)
+	list := f.event.Value.(*hujson.Array)
+	before, added, after := f.laidOut(f.event, group)
 	added.BeforeExtra = before
 	if len(list.Elements) == 0 {
 		list.AfterExtra = after
@@ -192,23 +258,23 @@ func (f *settingsFile) laidOut(in *hujson.Value, value any) (before hujson.Extra
 	return hujson.Extra("\n" + inner), v, hujson.Extra("\n" + outer)
 }
 
-// takeFrom takes our command out of a group of hooks.Stop, and with it all that then is empty.
+// takeFrom takes our command out of a group of the event's list, and with it all that then is empty.
 func (f *settingsFile) takeFrom(at int) {
-	stop := f.stop.Value.(*hujson.Array)
+	event := f.event.Value.(*hujson.Array)
 	root, hooks := f.root.Value.(*hujson.Object), f.hooks.Value.(*hujson.Object)
-	_, alone := isOurs(stop.Elements[at])
+	_, alone := f.of.isIn(event.Elements[at])
 	switch {
 	case !alone:
-		entries, _ := member(&stop.Elements[at], "hooks")
+		entries, _ := member(&event.Elements[at], "hooks")
 		list := entries.Value.(*hujson.Array)
 		removeElement(list, slices.IndexFunc(list.Elements, func(v hujson.Value) bool {
 			var e hookEntry
-			return json.Unmarshal(v.Pack(), &e) == nil && e.Command == hookCommand
+			return json.Unmarshal(v.Pack(), &e) == nil && e.Command == f.of.command
 		}))
-	case len(stop.Elements) > 1:
-		removeElement(stop, at)
+	case len(event.Elements) > 1:
+		removeElement(event, at)
 	case len(hooks.Members) > 1:
-		removeMember(hooks, index(hooks, "Stop"))
+		removeMember(hooks, index(hooks, f.of.event))
 	default:
 		removeMember(root, index(root, "hooks"))
 	}

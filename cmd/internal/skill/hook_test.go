@@ -1,12 +1,15 @@
 package skill
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 )
+
+const hookCommand = "claude-supervise lint --hook"
 
 // settings are what a person may have in settings.json.
 var settings = []string{
@@ -152,4 +155,26 @@ func FuzzHook(f *testing.F) {
 			t.Fatalf("%s\nbecame %s", text, left)
 		}
 	})
+}
+
+func TestTheHooksOfSessionsLeaveTheSettingsAsTheyWere(t *testing.T) {
+	for _, text := range append(settings, `{"hooks":{"PermissionRequest":[{"matcher":"Bash","hooks":[{"type":"command",`+
+		`"command":"mine","timeout":3}]}]}}`, "") {
+		with, standing := put(t, Sessions, text)
+		if standing != Absent || !json.Valid([]byte(with)) || strings.Count(with, `"claude-supervise hook"`) != 2 ||
+			strings.Count(with, "86400") != 1 || stops(t, with) != stops(t, cmp.Or(text, "{}")) {
+			t.Errorf("put into %s (%d) gives %s", text, standing, with)
+		}
+		if again, standing := put(t, Sessions, with); again != with || standing != Current {
+			t.Errorf("put a second time into %s it changes", text)
+		}
+		both, _ := put(t, Hook, with)
+		if one, _ := take(t, Sessions, both); stops(t, one) != stops(t, cmp.Or(text, "{}"))+1 {
+			t.Errorf("with the sessions' goes the Stop hook of %s", both)
+		}
+		left, standing := take(t, Sessions, with)
+		if want := squeezed(text); standing != Current || squeezed(left) != want && (left != "" || want != "{}") {
+			t.Errorf("of %s is left %s (%d)", text, left, standing)
+		}
+	}
 }

@@ -105,6 +105,8 @@ var isNew = map[string]bool{
 	// an answer by a fleet has no images
 	"/images/hash": true, "/images/name": true, "/images/type": true, "/images/width": true, "/images/height": true,
 	"/images/bytes": true, "/images/path": true,
+	"/session/id": true, "/session/cwd": true, "/session/screen": true, "/session/pid": true, "/session/tool": true,
+	"/session/state": true, "/session/suggested": true, // a fleet has none
 	"/remark":     true,                                                   // open questions have none
 	"/forked/run": true, "/forked/question": true, "/forked/answer": true, // no run of a fleet is a fork
 }

@@ -1,0 +1,60 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"claude-supervise/cmd/internal/terminal"
+	"claude-supervise/supervisor/text"
+	"claude-supervise/supervisor/view"
+)
+
+// A sessionRow is a session that asks, as `ps --json` lists it behind the runs. Its kind tells it from a run, which has
+// none.
+type sessionRow struct {
+	Kind      string    `json:"kind"` // session
+	ID        string    `json:"id"`   // claude's own
+	Name      string    `json:"name"`
+	Status    string    `json:"status"` // waiting; ended: while it asked
+	Since     time.Time `json:"since"`
+	Cwd       string    `json:"cwd"`
+	Screen    string    `json:"screen"`
+	PID       int       `json:"pid"`
+	Agents    []string  `json:"agents"` // never any
+	Questions []string  `json:"open_questions"`
+}
+
+// askedIn leaves of questions those that are asked in the folder that is listed.
+func (l Listing) askedIn(asked []view.QuestionView) []view.QuestionView {
+	return slices.DeleteFunc(asked, func(q view.QuestionView) bool { return l.Cwd != "" && !text.Under(q.Cwd, l.Cwd) })
+}
+
+// sessionRows gathers the questions of each session.
+func sessionRows(asked []view.QuestionView) (rows []*sessionRow) {
+	for _, q := range asked {
+		s := q.Session
+		at := slices.IndexFunc(rows, func(r *sessionRow) bool { return r.ID == s.ID })
+		if at < 0 {
+			row := &sessionRow{Kind: "session", ID: s.ID, Status: "waiting", Since: q.AskedAt, Cwd: s.Cwd, Screen: s.Screen,
+				PID: s.PID, Agents: []string{}}
+			if s.PID == 0 {
+				row.Status = "ended"
+			}
+			at, rows = len(rows), append(rows, row)
+		}
+		rows[at].Questions = append(rows[at].Questions, q.ID)
+	}
+	return rows
+}
+
+// sessionList lists the sessions that ask for people.
+func sessionList(width int, asked []view.QuestionView, now time.Time) string {
+	list := "\nSessions that ask, without a supervisor:"
+	for _, q := range asked {
+		line := fmt.Sprintf("%s  %s  %s  (%s): %s", q.ID, terminal.Duration(now.Sub(q.AskedAt)), terminal.FromHome(q.Cwd),
+			q.Session.Where(), q.Question)
+		list += "\n  " + terminal.CleanLine(line, max(width-2, 40))
+	}
+	return list
+}

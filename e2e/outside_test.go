@@ -1,0 +1,266 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"claude-supervise/e2e/claude"
+	"claude-supervise/e2e/machine"
+	"claude-supervise/e2e/machinetest"
+	outside "claude-supervise/supervisor/sessions"
+	"claude-supervise/supervisor/view"
+)
+
+// opens starts an ordinary claude on a terminal of its own, in which a person has said a first word.
+func (w *world) opens(scenario string, flags ...string) *screen {
+	w.t.Helper()
+	if why := outside.Below(); why != "" {
+		machinetest.Lacks(w.t, "these tests answer as a person does, and cannot below a claude: %s", why)
+	}
+	w.real(load(w.t, w.scenario(scenario)), nil)
+	known, err := json.Marshal(map[string]any{"hasCompletedOnboarding": true, "theme": "dark",
+		"customApiKeyResponses": map[string]any{"approved": []string{"scripted"}},
+		"projects":              map[string]any{w.Cwd: map[string]any{"hasTrustDialogAccepted": true}}})
+	noError(w.t, err)
+	noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude.json"), known, 0o600))
+	cmd := exec.Command(claude.Program(w.t), append(flags, "--permission-mode", "manual", "go")...)
+	cmd.Dir, cmd.Env = w.Cwd, w.Env
+	return w.seat(cmd, nil)
+}
+
+// asksHere waits until a session asks something with these words, and gives the question.
+func (w *world) asksHere(words string) (q view.QuestionView) {
+	w.t.Helper()
+	waitUntil(w.t, words+" is asked", func() bool {
+		for _, q = range parse[[]view.QuestionView](w.t, w.must("questions", "--json")) {
+			if q.Session != nil && strings.Contains(q.Question, words) {
+				return true
+			}
+		}
+		return false
+	})
+	return q
+}
+
+// becomesOf waits until a question is open no more, and gives what is shown of it.
+func (w *world) becomesOf(id string) (shown string) {
+	w.t.Helper()
+	waitUntil(w.t, id+" is closed", func() bool {
+		shown = w.must("show", id)
+		return !strings.Contains(shown, "State: open")
+	})
+	return shown
+}
+
+const asksADatabase = `
+name: database
+about: asks, and runs a command
+prompt: none
+turns:
+  - when: "go"
+    replies:
+      - tools:
+          - name: AskUserQuestion
+            input:
+              questions:
+                - question: Which database?
+                  header: DB
+                  multiSelect: false
+                  options:
+                    - {label: PostgreSQL, description: big}
+                    - {label: SQLite, description: small}
+      - tools: [{name: Bash, input: {command: touch made.txt, description: make it}}]
+      - text: "All is done."
+expect: {status: succeeded}
+`
+
+func TestTheQuestionsOfASessionAreAnsweredHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(asksADatabase)
+	q := w.asksHere("Which database?")
+	if q.Run != "" || q.Cwd == "" || q.Session.PID != s.cmd.Process.Pid || !strings.HasPrefix(q.Session.Screen, "pts/") {
+		t.Errorf("it is %+v of %+v", q, q.Session)
+	}
+	s.sees("PostgreSQL") // the screen asks, too
+	if said := w.must("answer", q.ID, "2"); !strings.Contains(said, "a session on pts/") {
+		t.Errorf("whoever answers is told %q", said)
+	}
+	s.sees("SQLite")
+	if code, _, late := w.run("answer", q.ID, "1"); code != 1 || !strings.Contains(late, "SQLite") {
+		t.Errorf("whoever is late has exit %d and is told %q", code, late)
+	}
+	call := w.asksHere("touch made.txt")
+	if call.Kind != "permission" || call.Tool != "Bash" || !strings.Contains(w.must("ps"), call.ID) {
+		t.Errorf("the call is %+v", call)
+	}
+	w.must("answer", call.ID, "allow")
+	s.sees("All.is.done|All is done|done")
+	waitUntil(t, "the call is made", func() bool { return w.exists("made.txt") })
+	if said := w.API.Received(`"Which database?"="SQLite"`); !said {
+		t.Error("the model has another answer")
+	}
+	if open := w.must("questions"); !strings.Contains(open, "No question is open") {
+		t.Errorf("open are\n%s", open)
+	}
+	w.must("init", "--sessions", "--user", "--undo", "--yes")
+	if left, err := os.ReadFile(filepath.Join(w.Home, ".claude", "settings.json")); err == nil &&
+		strings.Contains(string(left), "claude-supervise") {
+		t.Errorf("of init is left %s", left)
+	}
+}
+
+func TestAScreenThatAnswersFirstClosesTheQuestionHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(asksADatabase)
+	q := w.asksHere("Which database?")
+	s.sees("PostgreSQL")
+	s.types("\r")
+	if shown := w.becomesOf(q.ID); !strings.Contains(shown, "withdrawn (answered or turned down on its screen)") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	if code, _, late := w.run("answer", q.ID, "2"); code != 1 || !strings.Contains(late, "on its screen") {
+		t.Errorf("whoever is late has exit %d and is told %q", code, late)
+	}
+	call := w.asksHere("touch made.txt")
+	s.sees("touch")
+	s.types("\x1b")
+	if shown := w.becomesOf(call.ID); !strings.Contains(shown, "on its screen") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	if w.exists("made.txt") || !w.API.Received(`"Which database?"="PostgreSQL"`) {
+		t.Error("the screen's answer did not count")
+	}
+}
+
+// exists reports whether there is a file of this name in the folder.
+func (w *world) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(w.Cwd, name))
+	return err == nil
+}
+
+// A session that is killed leaves its question, and no process.
+func TestASessionThatIsKilledLeavesItsQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(asksADatabase)
+	q := w.asksHere("Which database?")
+	s.sees("PostgreSQL")
+	waitUntil(t, "the transcript has the call", func() bool { return strings.Contains(w.askFile(q.ID), `"call"`) })
+	noError(t, s.cmd.Process.Signal(syscall.SIGKILL))
+	waitUntil(t, "it has ended", func() bool {
+		return strings.Contains(w.must("show", q.ID), "State: open (its session ended while it asked)")
+	})
+	waitUntil(t, "no process is left", func() bool { return len(machine.With(machine.InHome(w.Home))) == 0 })
+	if now := w.asksHere("Which database?"); now.ID != q.ID || now.Session.PID != 0 {
+		t.Errorf("it is %+v", now)
+	}
+	if code, _, said := w.run("answer", q.ID, "2"); code == 0 || !strings.Contains(said, "claude --resume "+q.Session.ID) {
+		t.Errorf("whoever answers has exit %d and is told %s", code, said)
+	}
+	w.must("answer", q.ID, "--decline", "it is too late")
+	if open := w.must("questions"); !strings.Contains(open, "No question is open") {
+		t.Errorf("open are\n%s", open)
+	}
+}
+
+// askFile is what is kept of what a session asks.
+func (w *world) askFile(id string) string {
+	text, _ := os.ReadFile(filepath.Join(w.Dirs.State, "sessions", id+".json"))
+	return string(text)
+}
+
+// An agent that leaves a loop behind that answers whatever its session asks: without its environment, its parents, its
+// session and its terminal, in a tmux of its own, and before it asked for the first time. The same words of a person
+// count.
+func TestNoAgentAnswersForItsSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	var settings map[string]any
+	text, err := os.ReadFile(filepath.Join(w.Home, ".claude", "settings.json"))
+	noError(t, err)
+	noError(t, json.Unmarshal(text, &settings))
+	settings["permissions"] = map[string]any{"allow": []string{"Bash(sh:*)"}}
+	text, err = json.Marshal(settings)
+	noError(t, err)
+	w.personSettings(string(text))
+	env := "PATH=" + filepath.Dir(w.Program) + ":/usr/bin:/bin HOME=" + w.Home
+	for _, e := range w.Env {
+		if strings.HasPrefix(e, "XDG_RUNTIME_DIR=") {
+			env += " " + e
+		}
+	}
+	w.writes("loop.sh", `for i in $(seq 2000); do
+  for f in `+w.Dirs.State+`/sessions/q-*.json; do
+    q=$(basename "$f" .json); [ "$q" = "q-*" ] && continue
+    claude-supervise answer "$q" 2 >>"$1" 2>&1; echo "exit $?" >>"$1"
+  done
+  [ $(grep -c exit "$1" 2>/dev/null || echo 0) -ge 3 ] && exit
+  sleep 0.05
+done`)
+	// It speaks to the hook itself, once without waiting for what it says: who is gone cannot be looked at.
+	w.writes("raw.sh", `say='my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit; $s->autoflush(1);
+  print $s "{\"question\":\"$ARGV[1]\",\"answer\":\"SQLite\",\"by\":\"you\"}\n"; exit if $ARGV[2]; print scalar <$s>;'
+for i in $(seq 2000); do
+  for f in `+w.Dirs.State+`/sessions/q-*.json; do
+    q=$(basename "$f" .json); [ "$q" = "q-*" ] && continue
+    socket=$(sed 's/.*"socket":"\([^"]*\)".*/\1/' "$f")
+    perl -MIO::Socket::UNIX -e "$say" "$socket" "$q" gone
+    perl -MIO::Socket::UNIX -e "$say" "$socket" "$q" >>raw.log; echo exit >>raw.log
+  done
+  [ $(grep -c exit raw.log 2>/dev/null || echo 0) -ge 3 ] && exit
+  sleep 0.05
+done`)
+	attacks := map[string]string{
+		"raw":     "(setsid env -i %s sh -c '(setsid sh ./raw.sh </dev/null >/dev/null 2>&1 &)' &)",
+		"child":   "%s sh ./loop.sh child.log </dev/null >/dev/null 2>&1 &",
+		"naked":   "(setsid env -i %s sh -c '(setsid sh ./loop.sh naked.log </dev/null >/dev/null 2>&1 &)' &)",
+		"screen":  "(setsid env -i %s TERM=xterm script -qfc 'sh ./loop.sh screen.log' /dev/null </dev/null >/dev/null 2>&1 &)",
+		"limited": "(ulimit -R 1000000000; setsid env -i %s sh -c '(setsid sh ./loop.sh limited.log </dev/null >/dev/null 2>&1 &)' &)",
+	}
+	script := "cd " + w.Cwd + "\n"
+	for _, a := range attacks {
+		script += fmt.Sprintf(a, env) + "\n"
+	}
+	w.writes("attack.sh", script)
+	s := w.opens(strings.Replace(asksADatabase, "    replies:\n", "    replies:\n"+
+		"      - tools: [{name: Bash, input: {command: sh ./attack.sh, description: begin}}]\n", 1))
+	q := w.asksHere("Which database?")
+	s.sees("PostgreSQL")
+	for name := range attacks {
+		log := ""
+		waitUntil(t, name+" has tried three times", func() bool {
+			text, _ := os.ReadFile(filepath.Join(w.Cwd, name+".log"))
+			log = string(text)
+			return strings.Count(log, "exit") >= 3
+		})
+		refused := "an agent does not answer for a session"
+		if name == "raw" {
+			refused = `"agent":"it descends from a claude`
+		}
+		if strings.Contains(log, "exit 0") || strings.Contains(log, `"ok":true`) || !strings.Contains(log, refused) {
+			t.Errorf("%s is told\n%s", name, log)
+		}
+	}
+	if now := w.asksHere("Which database?"); now.ID != q.ID || w.API.Received(`"Which database?"=`) {
+		t.Errorf("the question is %+v", now)
+	}
+	control := exec.Command("sh", "-c", "env "+env+" sh ./loop.sh control.log")
+	control.Dir = w.Cwd
+	noError(t, control.Run())
+	if log := w.reads("control.log"); !strings.Contains(log, "exit 0") {
+		t.Errorf("the person is told\n%s", log)
+	}
+	s.sees("SQLite")
+}

@@ -1,0 +1,77 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/sessions"
+	"claude-supervise/supervisor/view"
+)
+
+// fitsSession refuses what a question of an outside session does not take beside its answer.
+func fitsSession(program string, q view.QuestionView, a Answer) error {
+	switch {
+	case a.Skip || a.SkipRest:
+		return Refused("question %s is required and cannot be skipped; `%s answer %s --decline WHY` refuses it", q.ID,
+			program, q.ID)
+	case a.AllLike:
+		return Refused("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
+	case len(a.Images) > 0:
+		return Refused("a session reads the words of an answer alone; leave the images out")
+	case a.Change:
+		return &Refusal{Reason: Closed, Text: "the answer of a session is with it at once, and cannot be changed; " +
+			"nothing was kept"}
+	}
+	return nil
+}
+
+// replyToSession is Reply to a question of an outside session. The answer is with claude when it returns.
+func replyToSession(ctx context.Context, d checkpoints.Dirs, of *sessions.Ask, q *checkpoints.Question,
+	a Answer) (Kept, error) {
+	k := Kept{Question: view.OfSession(of, q)}
+	s := k.Question.Session
+	switch {
+	case q.State != checkpoints.QuestionOpen && q.AnsweredAt != nil:
+		return k, &client.TakenError{Question: q.ID, Answer: q.Answer, By: q.AnsweredBy}
+	case !of.Waiting():
+		return k, &Refusal{Reason: Closed, Text: "question " + q.ID + " is open no more: " + k.Question.Remark}
+	case of.State == sessions.Ended && a.Decline != nil:
+		if why := sessions.Below(); why != "" {
+			return k, &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
+		}
+		k.Text, k.Also = *a.Decline, "It is not listed any more. The session had ended, and is not told."
+		return k, sessions.Dismiss(d, of)
+	case of.State == sessions.Ended:
+		return k, &Refusal{Reason: Closed, Text: "the session that asks " + q.ID + " has ended; to open it again: cd " +
+			of.Cwd + " && claude --resume " + of.Session + ". To have it listed no more: " + program + " answer " + q.ID +
+			" --decline WHY"}
+	case of.Mode != sessions.ModeAsk:
+		return k, &Refusal{Reason: Elsewhere, Text: "question " + q.ID + " is answered where it is asked alone: " + s.Where()}
+	}
+	var err error
+	if k.Text, err = Judge(program, k.Question, a, questions.Place{}); err != nil {
+		return k, err
+	}
+	err = sessions.Give(ctx, d, of, q.ID, k.Text, a.Decline != nil, a.By)
+	var before *sessions.TakenError
+	var agent *sessions.AgentError
+	switch {
+	case errors.As(err, &before):
+		return k, &client.TakenError{Question: q.ID, Answer: before.Answer, By: before.By}
+	case errors.As(err, &agent):
+		return k, &Refusal{Reason: Elsewhere, Text: err.Error()}
+	case errors.Is(err, sessions.ErrGone):
+		return k, &Refusal{Reason: Closed, Text: "question " + q.ID + " was closed meanwhile: its screen has answered, or " +
+			"its session has ended"}
+	case err != nil:
+		return k, err
+	}
+	k.Also = s.Where() + " has it."
+	if word, _ := questions.Decision(k.Text); word == questions.AllowRun && s.Suggested != "" {
+		k.Also += "\nNot asked about again: " + s.Suggested
+	}
+	return k, nil
+}

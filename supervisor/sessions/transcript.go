@@ -1,0 +1,178 @@
+package sessions
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+
+	"claude-supervise/procs/stream"
+)
+
+// Outcome is what a transcript says of a call.
+type Outcome string
+
+// The outcomes of a call.
+const (
+	None     Outcome = ""       // it has no result
+	ByHook   Outcome = "hook"   // a hook has answered it
+	ByScreen Outcome = "screen" // the person at the screen has, or it has come to an end without an answer
+)
+
+// tail is how much of a transcript is read to find a call that was just made, in bytes: it may be gigabytes long.
+const tail = 4 << 20
+
+// A call is one in a transcript.
+type call struct {
+	id, line string
+	name     string
+	input    json.RawMessage
+	outcome  Outcome
+	left     bool // the conversation has gone on without its result
+}
+
+// A reading follows a transcript as it grows.
+type reading struct {
+	path  string
+	at    int64
+	cut   bool // what is before was not read
+	calls []*call
+}
+
+// more reads what was written since. That there is no file yet is no error.
+func (r *reading) more() error {
+	f, err := os.Open(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fs.ErrInvalid)
+	}
+	if r.at > info.Size() { // it was written anew
+		r.at, r.calls = 0, nil
+	}
+	skipped := false
+	if from := info.Size() - tail; r.at < from {
+		r.at, r.cut, skipped = from, true, true
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, r.at, info.Size()-r.at))
+	if err != nil {
+		return err
+	}
+	if skipped {
+		begin := bytes.IndexByte(data, '\n') + 1
+		r.at, data = r.at+int64(begin), data[begin:]
+	}
+	end := bytes.LastIndexByte(data, '\n') + 1
+	r.at += int64(end)
+	for line := range bytes.Lines(data[:end]) {
+		r.read(line)
+	}
+	return nil
+}
+
+// A line of a transcript, as far as calls go.
+type line struct {
+	Type    string `json:"type"`
+	UUID    string `json:"uuid"`
+	IsMeta  bool   `json:"isMeta"`
+	Message struct {
+		Content stream.Content `json:"content"`
+	} `json:"message"`
+	Meta []struct {
+		ID       string `json:"id"`
+		Decision struct {
+			Source string `json:"source"`
+		} `json:"permission_decision"`
+	} `json:"toolResultMeta"`
+}
+
+func (r *reading) read(text []byte) {
+	var l line
+	if json.Unmarshal(text, &l) != nil || l.Type != "assistant" && l.Type != "user" {
+		return
+	}
+	for _, b := range l.Message.Content {
+		switch b.Type {
+		case "tool_use":
+			r.calls = append(r.calls, &call{id: b.ID, line: l.UUID, name: b.Name, input: b.Input})
+		case "text":
+			if l.Type == "user" && !l.IsMeta { // who says something does not wait for the calls before it
+				for _, c := range r.calls {
+					c.left = true
+				}
+			}
+		case "tool_result":
+			for _, c := range r.calls {
+				if c.id != b.ToolUseID {
+					continue
+				}
+				c.outcome = ByScreen
+				for _, m := range l.Meta {
+					if m.ID == c.id && m.Decision.Source == "hook" {
+						c.outcome = ByHook
+					}
+				}
+			}
+		}
+	}
+}
+
+// find returns the call that a hook was asked about: the last without a result of this tool and input that nobody else
+// is asked about, else the last of the tool; nil: the transcript does not have it yet.
+func (r *reading) find(name string, input json.RawMessage, taken func(id string) bool) *call {
+	var near, exact *call
+	for _, c := range r.calls {
+		if c.name != name || c.outcome != None || taken(c.id) {
+			continue
+		}
+		if near = c; sameJSON(c.input, input) {
+			exact = c
+		}
+	}
+	if exact != nil {
+		return exact
+	}
+	return near
+}
+
+// outcome reads in the transcript what became of the call, by its id or, where that is not known, by its tool and
+// input. A conversation that has gone on without it, or is not there any more, waits for no answer.
+func (a *Ask) outcome() Outcome {
+	r := reading{path: a.Transcript}
+	if info, err := os.Stat(a.Transcript); err != nil || info.Size() == 0 || r.more() != nil {
+		return ByScreen
+	}
+	var found *call
+	for _, c := range r.calls {
+		if c.id == a.Call || a.Call == "" && c.name == a.Tool && sameJSON(c.input, a.Input) {
+			found = c
+		}
+	}
+	switch {
+	case found != nil && found.left:
+		return cmp.Or(found.outcome, ByScreen)
+	case found != nil:
+		return found.outcome
+	case r.cut: // it lies far behind
+		return ByScreen
+	}
+	return None
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var one, other any
+	return json.Unmarshal(a, &one) == nil && json.Unmarshal(b, &other) == nil && reflect.DeepEqual(one, other)
+}

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/sessions"
+)
+
+// A SessionView is the session, of an ordinary claude that nobody supervises, that asks a question.
+type SessionView struct {
+	ID     string `json:"id"` // claude's own
+	Cwd    string `json:"cwd"`
+	Screen string `json:"screen"` // the terminal on which it asks, too; "": it has none
+	PID    int    `json:"pid"`    // 0: it has ended
+	Tool   string `json:"tool"`
+	State  string `json:"state"` // as package sessions has it
+
+	Suggested string `json:"suggested"` // of a permission: what claude would permit for good; "": nothing
+}
+
+// Where says for people where a session is.
+func (s SessionView) Where() string {
+	switch {
+	case s.PID == 0:
+		return "a session that has ended"
+	case s.Screen == "":
+		return "a session without a screen"
+	}
+	return "a session on " + s.Screen
+}
+
+// SessionQuestions returns the questions of outside sessions that a person can answer, the oldest first. What cannot be
+// read is left out.
+func SessionQuestions(d checkpoints.Dirs) []QuestionView {
+	all, err := sessions.All(d)
+	if err != nil {
+		return nil
+	}
+	var open []QuestionView
+	for _, a := range all {
+		if !a.Waiting() {
+			continue
+		}
+		for _, q := range a.Questions {
+			if q.State == checkpoints.QuestionOpen {
+				open = append(open, OfSession(a, q))
+			}
+		}
+	}
+	return open
+}
+
+// SessionQuestion returns a question of an outside session by its id, whatever became of it.
+func SessionQuestion(d checkpoints.Dirs, id string) (QuestionView, bool) {
+	a, q := sessions.Find(d, id)
+	if q == nil {
+		return QuestionView{}, false
+	}
+	return OfSession(a, q), true
+}
+
+// OfSession returns a question of an outside session as it is shown.
+func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
+	v := View(q)
+	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule}
+	if a.Claude.Alive() {
+		s.PID = a.Claude.PID
+	}
+	v.Session, v.RunName, v.Cwd, v.AllowRule = &s, s.Where(), a.Cwd, ""
+	if a.Agent != "" {
+		v.Asker = &AskerView{ID: a.Agent, Type: a.AgentType, Depth: 1}
+	}
+	switch {
+	case a.State == sessions.Ended:
+		v.Remark = "its session ended while it asked"
+	case a.State == sessions.OnScreen:
+		v.State, v.Remark = checkpoints.QuestionWithdrawn, "answered or turned down on its screen"
+	case a.State == sessions.Withdrawn:
+		v.State, v.Remark = checkpoints.QuestionWithdrawn, "nobody waits for an answer here; its screen decides"
+	case a.State == sessions.Answered && v.State == checkpoints.QuestionAnswered:
+		v.State = checkpoints.QuestionDelivered
+	case a.Mode == sessions.ModeNotify:
+		v.AnswerCommand, v.Remark = "", "it is answered on its screen alone"
+	}
+	if v.State == checkpoints.QuestionWithdrawn || a.State == sessions.Ended {
+		v.AnswerCommand = ""
+	}
+	return v
+}
