@@ -25,7 +25,6 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/devkey"
 	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/machinetest"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
 )
 
