@@ -67,16 +67,19 @@ NEWER := TestNoRunReaches|TestNoSessionOfThePerson|TestNoScheduleOutlives|TestAC
 NEWER := $(NEWER)|TestACommandIsAskedAboutInEach|TestARuleGivenElsewhere|TestNoRuleCoversACommand|TestNoFileOfThePersons
 NEWER := $(NEWER)|TestNoMessageAttaches|TestAnAdministrators
 ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
-ATTACKED := $(ATTACKS)|$(NEWER)|TestNoShellRuns
+ATTACKED := $(ATTACKS)|$(NEWER)|TestNoShellRuns|TestNoAgentAnswersForItsSession
 # The last release that drops an open call, the first that is continued at one, the pinned one, and what each plays.
 PLACES ?= $(OLDEST) 2.1.260 2.1.270 2.1.332 latest
 PLACED := TestAnAnswerAfterAPark|TestResultsAreRead|TestWhatARestated|TestAQuestionIsAnsweredDifferently
 PLACED := $(PLACED)|TestEveryScenarioComesOutTheSame/(ask-user-question|tool-ask)/.*/real
+OUTSIDE := TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestASessionThatIsKilled|TestNoAgentAnswersForIts
+OUTSIDE := $(OUTSIDE)|TestAHookThat|TestThePageAnswersASession|TestFiftySessions
+TIMES ?= 100
 # What make test leaves out: CI has WITHOUT="attacks raced", for make attacks plays more of each, and make race the rest.
 WITHOUT ?=
 
 .PHONY: help build test matrices attacks releases places lint race kills simulation races page torture trees hybrid wait long \
-	pool bench scale microbench fuzz nightly manual release clean sizes
+	sessions pool bench scale microbench fuzz nightly manual release clean sizes
 .PHONY: release-check page-scale fleet fleet-build fleet-unit fleet-histories fleet-ledger
 .PHONY: fleet-parked fleet-costs fleet-upgrade
 
@@ -171,6 +174,11 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 		$(GO) test -count 1 -timeout 1h -run '$(ON_EACH)' ./e2e ./e2e/claude; \
 	done
+
+sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on their screens, killed, attacked (30 min)
+	$(SCRATCH) \
+	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e
 
 places: ## questions that are parked and answered, on each of PLACES of the real CLI (10 min)
 	for release in $(PLACES); do \
