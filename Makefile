@@ -175,7 +175,7 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 		$(GO) test -count 1 -timeout 1h -run '$(ON_EACH)' ./e2e ./e2e/claude; \
 	done
 
-sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on their screens, killed, attacked (30 min)
+sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on their screens, killed, attacked (10 min)
 	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e
