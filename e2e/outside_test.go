@@ -110,6 +110,17 @@ func TestTheQuestionsOfASessionAreAnsweredHere(t *testing.T) {
 	if open := w.must("questions"); !strings.Contains(open, "No question is open") {
 		t.Errorf("open are\n%s", open)
 	}
+	waitUntil(t, "the transcript has its end", func() bool {
+		text, _ := os.ReadFile(parse[struct{ Transcript string }](t, w.askFile(call.ID)).Transcript)
+		return strings.Contains(string(text), "All is done.")
+	})
+	noError(t, s.cmd.Process.Signal(syscall.SIGKILL)) // what it has written says whose answers it took
+	waitUntil(t, "no process is left", func() bool { return len(machine.With(machine.InHome(w.Home))) == 0 })
+	for _, id := range []string{q.ID, call.ID} {
+		if shown := w.must("show", id); !strings.Contains(shown, "State: delivered") {
+			t.Errorf("it is shown as\n%s", shown)
+		}
+	}
 	w.must("init", "--sessions", "--user", "--undo", "--yes")
 	if left, err := os.ReadFile(filepath.Join(w.Home, ".claude", "settings.json")); err == nil &&
 		strings.Contains(string(left), "claude-supervise") {

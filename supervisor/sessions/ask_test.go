@@ -215,6 +215,7 @@ const (
 	callTwo  = `{"type":"assistant","uuid":"u2","message":{"content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"b":2,"a":1}}]}}`
 	other    = `{"type":"assistant","uuid":"u3","message":{"content":[{"type":"tool_use","id":"t3","name":"Bash","input":{}}]}}`
 	result   = `{"type":"user","uuid":"u4","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}`
+	byHook   = `{"permissionDecision":{"decision":"accept","source":"hook"},"type":"user","uuid":"u4","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}`
 	moved    = `{"type":"user","uuid":"u5","message":{"content":"go on"}}`
 	reminder = `{"type":"user","isMeta":true,"uuid":"u6","message":{"content":"a reminder"}}`
 )
@@ -259,6 +260,8 @@ func TestATranscriptSaysWhatBecameOfACall(t *testing.T) {
 	}{
 		"open":                   {[]string{callOne, reminder}, None},
 		"it has a result":        {[]string{callOne, result}, ByScreen},
+		"a hook has answered":    {[]string{callOne, byHook}, ByHook},
+		"the screen has":         {[]string{callOne, strings.Replace(byHook, "hook", "user_temporary", 1)}, ByScreen},
 		"it was left":            {[]string{callOne, moved}, ByScreen},
 		"not there":              {[]string{other}, None},
 		"only begun to be there": {[]string{callOne, result[:40]}, None},

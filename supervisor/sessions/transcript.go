@@ -88,12 +88,10 @@ type line struct {
 	Message struct {
 		Content stream.Content `json:"content"`
 	} `json:"message"`
-	Meta []struct {
-		ID       string `json:"id"`
-		Decision struct {
-			Source string `json:"source"`
-		} `json:"permission_decision"`
-	} `json:"toolResultMeta"`
+	// Decision is of the one result that a line has.
+	Decision struct {
+		Source string `json:"source"`
+	} `json:"permissionDecision"`
 }
 
 func (r *reading) read(text []byte) {
@@ -116,11 +114,8 @@ func (r *reading) read(text []byte) {
 				if c.id != b.ToolUseID {
 					continue
 				}
-				c.outcome = ByScreen
-				for _, m := range l.Meta {
-					if m.ID == c.id && m.Decision.Source == "hook" {
-						c.outcome = ByHook
-					}
+				if c.outcome = ByScreen; l.Decision.Source == "hook" {
+					c.outcome = ByHook
 				}
 			}
 		}
