@@ -29,9 +29,10 @@ func Folder(d checkpoints.Dirs) string { return filepath.Join(d.State, "sessions
 func Watched(d checkpoints.Dirs) string { return Folder(d) }
 
 const (
-	maxFile = 8 << 20 // bytes of an Ask; what a hook takes is less
-	maxAsks = 1000    // that are kept; with as many the screen decides
-	keepFor = 7 * 24 * time.Hour
+	maxFile   = 8 << 20 // bytes of an Ask; what a hook takes is less
+	maxAsks   = 1000    // that are kept; with as many the screen decides
+	maxClosed = 500     // of these, that nobody waits for
+	keepFor   = 7 * 24 * time.Hour
 )
 
 func pathOf(d checkpoints.Dirs, id, ext string) string { return filepath.Join(Folder(d), id+ext) }
@@ -154,29 +155,33 @@ func Find(d checkpoints.Dirs, question string) (*Ask, *checkpoints.Question) {
 }
 
 // tidy settles what became of asks whose claude is gone, so that no reader looks at their transcripts again, and
-// removes those that have long been closed. Only a hook does it, at its end.
+// removes those that have long been closed, or of very many the oldest. Only a hook does it, at its end.
 func tidy(d checkpoints.Dirs, now time.Time) {
-	names, err := ids(d)
+	all, err := All(d)
 	if err != nil {
 		return
 	}
-	for _, id := range names {
-		a, err := load(d, id)
-		if err != nil || a.Claude.Alive() {
+	closed := 0
+	for _, a := range slices.Backward(all) {
+		if !a.Waiting() {
+			closed++
+		}
+		age := now.Sub(a.Questions[0].AskedAt)
+		old := age > keepFor && (!a.Waiting() || age > 5*keepFor) || !a.Waiting() && closed > maxClosed
+		settles := !a.Waiting() && !a.Settled && !a.Claude.Alive()
+		if !old && !settles {
 			continue
 		}
-		lock := flock.New(pathOf(d, id, ".lock"))
+		lock := flock.New(pathOf(d, a.ID, ".lock"))
 		if got, err := lock.TryLock(); err != nil || !got {
 			continue
 		}
-		asked := a.Questions[len(a.Questions)-1].AskedAt
-		if a.conclude(d); !a.Waiting() && !a.Settled {
+		if old {
+			_ = os.Remove(pathOf(d, a.ID, ".json"))
+			_ = os.Remove(pathOf(d, a.ID, ".lock"))
+		} else {
 			a.Settled = true
 			_ = a.save(d) // else the next does
-		}
-		if now.Sub(asked) > keepFor && (!a.Waiting() || now.Sub(asked) > 5*keepFor) {
-			_ = os.Remove(pathOf(d, id, ".json"))
-			_ = os.Remove(pathOf(d, id, ".lock"))
 		}
 		_ = lock.Close() // gives it back
 	}
