@@ -93,11 +93,15 @@ func eval[T any](b *browser, expression string) (v T) {
 	return v
 }
 
-// until waits until an expression is true. The browser looks at it again after each change of the page.
+// until waits until an expression is true. The browser looks at it again after each change of the page, and on the next
+// one where it leaves that.
 func (b *browser) until(expression string) {
 	b.t.Helper()
-	err := chromedp.Run(b.ctx,
-		chromedp.Poll(expression, nil, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(20*time.Second)))
+	poll := chromedp.Poll(expression, nil, chromedp.WithPollingMutation(), chromedp.WithPollingTimeout(20*time.Second))
+	err := chromedp.Run(b.ctx, poll)
+	for err != nil && strings.Contains(err.Error(), "Cannot find context") {
+		err = chromedp.Run(b.ctx, poll)
+	}
 	if err != nil {
 		b.picture("failed-" + strings.ReplaceAll(b.t.Name(), "/", "-"))
 		b.t.Fatalf("%s: %v", expression, err)

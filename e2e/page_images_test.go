@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -68,16 +67,13 @@ func TestAnAnswerIsGivenWithImagesInABrowser(t *testing.T) {
 // imagesWith waits until the supervisor has taken the answer to a question, and returns the names of its images.
 func (w *world) imagesWith(question string) (names []string) {
 	w.t.Helper()
-	for {
-		shown := parse[struct{ Images []struct{ Name string } }](w.t, w.must("show", question, "--json"))
-		for _, i := range shown.Images {
+	waitUntil(w.t, question+" is answered with images", func() bool {
+		for _, i := range parse[struct{ Images []struct{ Name string } }](w.t, w.must("show", question, "--json")).Images {
 			names = append(names, i.Name)
 		}
-		if len(names) > 0 {
-			return names
-		}
-		time.Sleep(20 * time.Millisecond) // as long as the test may take
-	}
+		return len(names) > 0
+	})
+	return names
 }
 
 // The image that a question shows is seen with it, and whole by a click, also once it is answered.

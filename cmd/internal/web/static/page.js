@@ -457,7 +457,8 @@
 		card.inert = false;
 	}
 
-	// What was answered before to what is like a question is shown in its card once that is in sight.
+	// What was answered before to what is like a question is shown in its card once that is in sight: last of all, so that
+	// nothing moves below a finger.
 	const sight = new IntersectionObserver((seen) => {
 		for (const {isIntersecting, target} of seen) if (isIntersecting) remind(target);
 	});
@@ -466,7 +467,7 @@
 		const reply = await fetch(`/questions/${card.dataset.id}/before`).catch(() => null);
 		if (!reply?.ok) return; // it can be answered without
 		const before = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".before");
-		if (before?.childElementCount) card.querySelector("h3").after(document.importNode(before, true));
+		if (before?.childElementCount) card.append(document.importNode(before, true));
 	}
 
 	// nextOpen is the open question below a card; null: there is none.
