@@ -69,7 +69,7 @@ NEWER := $(NEWER)|TestNoMessageAttaches|TestAnAdministrators
 ON_EACH := $(ON_EACH)|$(ATTACKS)|TestAllowProjectGives
 ATTACKED := $(ATTACKS)|$(NEWER)|TestNoShellRuns|TestNoAgentAnswersForItsSession
 # The last release that drops an open call, the first that is continued at one, the pinned one, and what each plays.
-PLACES ?= $(OLDEST) 2.1.260 2.1.270 2.1.332 latest
+PARKED_ON ?= $(OLDEST) 2.1.260 2.1.270 2.1.332 latest
 PLACED := TestAnAnswerAfterAPark|TestResultsAreRead|TestWhatARestated|TestAQuestionIsAnsweredDifferently
 PLACED := $(PLACED)|TestEveryScenarioComesOutTheSame/(ask-user-question|tool-ask)/.*/real
 OUTSIDE := TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestASessionThatIsKilled|TestNoAgentAnswersForIts
@@ -180,8 +180,8 @@ sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on t
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e
 
-places: ## questions that are parked and answered, on each of PLACES of the real CLI (10 min)
-	for release in $(PLACES); do \
+places: ## questions that are parked and answered, on each of PARKED_ON of the real CLI (10 min)
+	for release in $(PARKED_ON); do \
 		echo "Claude Code $$release"; \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install "$$release")"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 		$(GO) test -count 1 -v -timeout 1h -run '$(PLACED)' ./e2e; \
