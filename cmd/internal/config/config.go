@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/yamlfile"
@@ -98,6 +99,9 @@ type Notify struct {
 	Receivers   map[string]Receiver // by the names of notify.Networks
 	Permissions bool                // a button on the phone may permit
 	Unmarked    bool                // the terminal's title and mark say nothing of questions
+	// Delay is for how long a question may be answered before anybody is told of it, but for one that is urgent; Remind
+	// after how long they are told again, once. 0: at once, and never.
+	Delay, Remind time.Duration
 }
 
 // A Receiver is where notices are sent.

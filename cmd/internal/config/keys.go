@@ -197,6 +197,8 @@ func (r *reader) notify(name string, n *yaml.Node) {
 		"command":     func(name string, n *yaml.Node) { to.Command = r.Line(name, n) },
 		"permissions": func(name string, n *yaml.Node) { to.Permissions = r.Truth(name, n) },
 		"terminal":    func(name string, n *yaml.Node) { to.Unmarked = !r.Truth(name, n) },
+		"delay":       func(name string, n *yaml.Node) { to.Delay = r.Duration(name, n) },
+		"remind":      func(name string, n *yaml.Node) { to.Remind = r.Duration(name, n) },
 	}
 	for _, of := range notify.Networks {
 		keys[of.Name] = func(name string, n *yaml.Node) {

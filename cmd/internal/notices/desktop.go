@@ -22,7 +22,8 @@ import (
 // A screen is the person's desktop, which shows banners. One with buttons stands until its question is closed.
 type screen struct {
 	silent
-	banner []string // the command that shows a banner
+	banner []string      // the command that shows a banner
+	delay  time.Duration // config.Notify
 	client client.Client
 	log    zerolog.Logger
 	broken atomic.Bool
@@ -31,7 +32,7 @@ type screen struct {
 	presses bool // it has buttons
 
 	mu      sync.Mutex
-	buttons map[string]context.CancelFunc // banners that stand with their buttons, by question
+	buttons map[string]context.CancelFunc // banners that stand with their buttons, or wait to be shown, by question
 	shown   sync.WaitGroup
 }
 
@@ -42,14 +43,33 @@ func desktop(p Person) (channel, error) {
 	if !p.Screen || !hasDesktop(os.Getenv) {
 		return nil, nil
 	}
-	return &screen{banner: p.Banner, client: p.Client, log: p.Log, buttons: map[string]context.CancelFunc{}}, nil
+	return &screen{banner: p.Banner, delay: p.Config.Notify.Delay, client: p.Client, log: p.Log, buttons: map[string]context.CancelFunc{}}, nil
 }
 
 // bannerPatience is how long a desktop may take to show a banner: the next question is told of only then.
 const bannerPatience = 5 * time.Second
 
-// told shows a question, with how to answer it.
+// told shows a question, with how to answer it: not at once, if the person wants it so, and not if it is answered before.
 func (s *screen) told(ctx context.Context, q *supervisor.Question) {
+	if s.delay == 0 || q.Urgent {
+		s.ask(ctx, q)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.mu.Lock()
+	s.buttons[q.ID] = cancel
+	s.mu.Unlock()
+	s.shown.Go(func() {
+		defer cancel()
+		select {
+		case <-time.After(time.Until(q.AskedAt.Add(s.delay))):
+			s.ask(ctx, q)
+		case <-ctx.Done():
+		}
+	})
+}
+
+func (s *screen) ask(ctx context.Context, q *supervisor.Question) {
 	b := Banner{Title: "claude-supervise asks", Urgent: q.Urgent}
 	if q.Urgent {
 		b.Title = "Urgent: " + b.Title

@@ -160,15 +160,23 @@ func (p *mailer) open(asked []*supervisor.Question) {
 	for _, q := range asked {
 		still[q.ID] = true
 		p.known[q.ID] = true
-		p.outbox.Add(notify.Draft{ID: q.ID + ".asked", About: q.ID,
-			Make: func(_ context.Context, to notify.Network) (notify.Message, error) { return p.asked(q, to) }})
+		asked := notify.Draft{ID: q.ID + ".asked", About: q.ID,
+			Make: func(_ context.Context, to notify.Network) (notify.Message, error) { return p.asked(q, to) }}
+		if !q.Urgent {
+			asked.At = q.AskedAt.Add(p.Config.Notify.Delay)
+		}
+		p.outbox.Add(asked)
+		if after := p.Config.Notify.Remind; after > 0 {
+			p.outbox.Add(notify.Draft{ID: q.ID + ".reminder", About: q.ID, At: q.AskedAt.Add(after), Lapses: true,
+				Make: func(_ context.Context, to notify.Network) (notify.Message, error) { return p.reminder(q, to) }})
+		}
 	}
 	for id := range p.known {
 		if still[id] {
 			continue
 		}
 		delete(p.known, id)
-		p.outbox.Add(notify.Draft{ID: id + ".closed", About: id, Closes: id + ".asked",
+		p.outbox.Add(notify.Draft{ID: id + ".closed", About: id, Closes: []string{id + ".asked", id + ".reminder"},
 			Make: func(ctx context.Context, _ notify.Network) (notify.Message, error) { return p.closed(ctx, id) }})
 	}
 }
@@ -218,6 +226,14 @@ func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Messag
 			Body: `{"option":` + strconv.Itoa(i) + `}`})
 	}
 	return m, nil
+}
+
+// reminder tells of a question again.
+func (p *mailer) reminder(q *supervisor.Question, to notify.Network) (notify.Message, error) {
+	m, err := p.asked(q, to)
+	m.ID = q.ID + ".reminder"
+	m.Title = text.Truncate("Still waiting, for "+terminal.Duration(time.Since(q.AskedAt))+": "+m.Title, notify.MaxTitle)
+	return m, err
 }
 
 // buttons returns what can be answered on the phone, with the answers. To permit something all of it must be there to

@@ -45,7 +45,8 @@ type lane struct {
 	journal *os.File
 	told    map[string]bool // by ID: sent, or refused for good
 	queues  map[string][]Draft
-	begun   map[string]bool // by ID: there was an attempt
+	begun   map[string]bool          // by ID: there was an attempt
+	wakes   map[string]chan struct{} // of the workers, by what they send about: their queue has changed
 	closing bool
 
 	saying  sync.Mutex // until it is reported: what is reported last is so
@@ -55,8 +56,11 @@ type lane struct {
 // A Draft is a message that is made when it is sent: that may take a look at the state, or write a file.
 type Draft struct {
 	ID, About string
-	Closes    string // the ID of the message that this one makes pointless, if that was not sent; "": none
-	Make      func(ctx context.Context, to Network) (Message, error)
+	Closes    []string // the IDs of the messages that this one makes pointless, and which make it so, if none was sent
+	// At is when it is sent at the earliest, or once the outbox is closed; zero: at once.
+	At     time.Time
+	Lapses bool // it is not sent where the outbox is closed before
+	Make   func(ctx context.Context, to Network) (Message, error)
 }
 
 const (
@@ -75,7 +79,7 @@ func NewOutbox(receivers []Receiver, report func(text string)) *Outbox {
 	o.rests, o.hurry = context.WithCancel(o.sends)
 	for _, to := range receivers {
 		o.lanes = append(o.lanes, &lane{Outbox: o, to: to, told: map[string]bool{}, queues: map[string][]Draft{},
-			begun: map[string]bool{}, slots: make(chan struct{}, atOnce)})
+			begun: map[string]bool{}, wakes: map[string]chan struct{}{}, slots: make(chan struct{}, atOnce)})
 	}
 	return o
 }
@@ -141,6 +145,9 @@ func (o *Outbox) Close(ctx context.Context, last ...Draft) {
 	for _, l := range o.lanes {
 		l.mu.Lock()
 		l.closing = true
+		for about := range l.queues {
+			l.wake(about)
+		}
 		l.mu.Unlock()
 	}
 	o.hurry()
@@ -179,37 +186,67 @@ func (l *lane) add(d Draft) {
 	}
 }
 
-// queue queues a message, under mu; the first about something starts a worker for all about it. One that closes what
-// was never told takes that out instead.
+// queue queues a message, under mu; the first about something starts a worker for all about it. One that closes others
+// takes out what of them was not sent.
 func (l *lane) queue(d Draft) {
-	queue := l.queues[d.About]
-	is := func(id string) func(Draft) bool { return func(o Draft) bool { return o.ID == id } }
-	switch {
-	case l.told[d.ID], slices.ContainsFunc(queue, is(d.ID)):
-		return
-	case d.Closes != "" && !l.told[d.Closes] && !l.begun[d.Closes]:
-		if queue != nil { // its worker is about to look
-			l.queues[d.About] = slices.DeleteFunc(queue, is(d.Closes))
-		}
+	queue, working := l.queues[d.About]
+	if l.told[d.ID] || slices.ContainsFunc(queue, func(o Draft) bool { return o.ID == d.ID }) {
 		return
 	}
-	l.queues[d.About] = append(queue, d)
-	if queue == nil {
+	sent := func(id string) bool { return l.told[id] || l.begun[id] }
+	queue = slices.DeleteFunc(queue, func(o Draft) bool { return slices.Contains(d.Closes, o.ID) && !l.begun[o.ID] })
+	if len(d.Closes) == 0 || slices.ContainsFunc(d.Closes, sent) {
+		queue = append(queue, d)
+	}
+	switch {
+	case working:
+		l.queues[d.About] = queue
+		l.wake(d.About)
+	case len(queue) > 0:
+		l.queues[d.About], l.wakes[d.About] = queue, make(chan struct{}, 1)
 		l.working.Go(func() { l.work(d.About) })
 	}
 }
 
-// next returns the message that is to be sent next about something, and marks that it is attempted.
-func (l *lane) next(about string) (Draft, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	queue := l.queues[about]
-	if len(queue) == 0 {
-		delete(l.queues, about)
-		return Draft{}, false
+// wake has the worker of something look at its queue again, under mu.
+func (l *lane) wake(about string) {
+	select {
+	case l.wakes[about] <- struct{}{}:
+	default: // it is about to look
 	}
-	l.begun[queue[0].ID] = true
-	return queue[0], true
+}
+
+// next returns the message that is to be sent next about something, and marks that it is attempted. It blocks while its
+// time has not come.
+func (l *lane) next(about string) (Draft, bool) {
+	for {
+		l.mu.Lock()
+		queue := l.queues[about]
+		if l.closing {
+			queue = slices.DeleteFunc(queue, func(d Draft) bool { return d.Lapses && !l.begun[d.ID] })
+			l.queues[about] = queue
+		}
+		if len(queue) == 0 {
+			delete(l.queues, about)
+			delete(l.wakes, about)
+			l.mu.Unlock()
+			return Draft{}, false
+		}
+		d, wakes := queue[0], l.wakes[about]
+		early := time.Until(d.At)
+		due := early <= 0 || l.closing
+		l.begun[d.ID] = l.begun[d.ID] || due
+		l.mu.Unlock()
+		if due {
+			return d, true
+		}
+		timer := time.NewTimer(early)
+		select {
+		case <-timer.C:
+		case <-wakes:
+		}
+		timer.Stop()
+	}
 }
 
 // work sends what is to be sent about one thing. What is not taken when the outbox is closed the next supervisor sends.

@@ -25,7 +25,7 @@ type recorder struct {
 }
 
 func newRecorder(say func(Message, int) error) *recorder {
-	return &recorder{say: say, attempts: map[string]int{}, came: make(chan string, 1000)}
+	return &recorder{say: say, attempts: map[string]int{}, came: make(chan string, 4000)}
 }
 
 func (r *recorder) Host() string { return "example.org" }
@@ -85,7 +85,7 @@ func opened(t *testing.T, path string, channels ...Channel) (o *Outbox, reported
 func draft(about, what string) Draft {
 	d := Draft{ID: about + "." + what, About: about}
 	if what == "closed" {
-		d.Closes = about + ".asked"
+		d.Closes = []string{about + ".asked", about + ".reminder"}
 	}
 	d.Make = func(context.Context, Network) (Message, error) { return Message{ID: d.ID, About: about}, nil }
 	return d
@@ -163,6 +163,55 @@ func TestHowARunWasLeftIsToldLast(t *testing.T) {
 		o.Add(draft("q2", "asked"))
 		if len(r.taken) != 3 {
 			t.Errorf("told after the close: %v", r.taken)
+		}
+	})
+}
+
+// A year of questions in simulated time: what is answered before its time has come is not told at all, what is not is
+// told once, reminded of once, and taken back; whoever leaves tells at once what waits to be told, and reminds nobody.
+func TestWhatIsAnsweredInTimeIsNeverTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "notices")
+		r := newRecorder(takesAll)
+		o, _ := opened(t, path, r)
+		asks := func(about string) {
+			asked, again := draft(about, "asked"), draft(about, "reminder")
+			asked.At, again.At, again.Lapses = time.Now().Add(20*time.Second), time.Now().Add(time.Hour), true
+			o.Add(asked)
+			o.Add(again)
+		}
+		for day := range 365 {
+			asks(fmt.Sprint("quick-", day))
+			asks(fmt.Sprint("slow-", day))
+			time.Sleep(10 * time.Second)
+			o.Add(draft(fmt.Sprint("quick-", day), "closed"))
+			time.Sleep(time.Minute)
+			asks(fmt.Sprint("long-", day))
+			o.Add(draft(fmt.Sprint("slow-", day), "closed"))
+			time.Sleep(24 * time.Hour)
+			o.Add(draft(fmt.Sprint("long-", day), "closed"))
+		}
+		asks("left")
+		time.Sleep(time.Second)
+		closes(t, o)
+		o, _ = opened(t, path, r)
+		asks("left") // its time is over, or it was told
+		time.Sleep(48 * time.Hour)
+		closes(t, o)
+		told := map[string][]string{}
+		for _, id := range r.taken {
+			about, what, _ := strings.Cut(id, ".")
+			kind, _, _ := strings.Cut(about, "-")
+			told[kind] = append(told[kind], what)
+		}
+		for kind, want := range map[string][]string{"quick": nil, "slow": {"asked", "closed"},
+			"long": {"asked", "reminder", "closed"}, "left": {"asked", "reminder"}} {
+			if kind != "left" {
+				want = slices.Repeat(want, 365)
+			}
+			if !slices.Equal(told[kind], want) {
+				t.Errorf("%s: %d messages, not %d", kind, len(told[kind]), len(want))
+			}
 		}
 	})
 }
