@@ -10,6 +10,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/text"
 )
 
 // Meanwhile is what happened in several runs while nobody looked: `report --since` shows it.
@@ -66,11 +67,20 @@ func (r Reader) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
 		}
 		m.Spent += run.Run.CostUSD - before
 	}
+	var beside []QuestionView
 	if cwd == "" {
 		byFile, _, _ := filedrop.Unowned(ctx, r.Store) // that they cannot be read, others say
 		for _, q := range byFile {
-			m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: View(q), After: m.To.Sub(q.AskedAt)}})
+			beside = append(beside, View(q))
 		}
+	}
+	for _, q := range SessionQuestions(r.Dirs) {
+		if cwd == "" || text.Under(q.Cwd, cwd) {
+			beside = append(beside, q)
+		}
+	}
+	for _, q := range beside {
+		m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: q, After: m.To.Sub(q.AskedAt)}})
 	}
 	slices.SortStableFunc(m.Waits, func(a, b Waiting) int { return a.AskedAt.Compare(b.AskedAt) })
 	return m, nil

@@ -74,8 +74,11 @@ func waiting(w view.Waiting) item {
 		held = ", holds back " + text.Plural(w.Holds, "agent", "agents")
 	}
 	where := "by a script"
-	if w.Of.ID != "" {
+	switch {
+	case w.Of.ID != "":
 		where = "in " + called(w.Of)
+	case w.Session != nil:
+		where = "by " + w.Session.Where()
 	}
 	one := item{says: w.ID + ": " + w.Asks(), command: w.AnswerCommand,
 		beside: []string{where + ", for " + terminal.Duration(w.After) + held}}
