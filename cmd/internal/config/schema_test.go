@@ -40,7 +40,8 @@ func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 			add(`{"folders": {"~/work": {"`+name+`": %s}}}`, value)
 		}
 		for _, part := range []string{"serve.folders", "serve.host", "serve.listen", "serve.url", "serve.x",
-			"notify.command", "notify.ntfy", "notify.webhook", "notify.permissions", "notify.terminal", "notify.delay", "notify.remind", "notify.x"} {
+			"notify.command", "notify.ntfy", "notify.webhook", "notify.permissions", "notify.terminal", "notify.delay",
+			"notify.remind", "notify.x"} {
 			section, name, _ := strings.Cut(part, ".")
 			add(`{"`+section+`": {"`+name+`": %s}}`, value)
 		}

@@ -43,13 +43,15 @@ func desktop(p Person) (channel, error) {
 	if !p.Screen || !hasDesktop(os.Getenv) {
 		return nil, nil
 	}
-	return &screen{banner: p.Banner, delay: p.Config.Notify.Delay, client: p.Client, log: p.Log, buttons: map[string]context.CancelFunc{}}, nil
+	return &screen{banner: p.Banner, delay: p.Config.Notify.Delay, client: p.Client, log: p.Log,
+		buttons: map[string]context.CancelFunc{}}, nil
 }
 
 // bannerPatience is how long a desktop may take to show a banner: the next question is told of only then.
 const bannerPatience = 5 * time.Second
 
-// told shows a question, with how to answer it: not at once, if the person wants it so, and not if it is answered before.
+// told shows a question, with how to answer it: not at once, if the person wants it so, and not if it is answered
+// before.
 func (s *screen) told(ctx context.Context, q *supervisor.Question) {
 	if s.delay == 0 || q.Urgent {
 		s.ask(ctx, q)
