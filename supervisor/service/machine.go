@@ -259,7 +259,7 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 		for _, q := range byFile {
 			open = append(open, view.View(q))
 		}
-		open = append(open, view.SessionQuestions(r.Dirs)...)
+		open = append(open, view.SessionQuestions(r.Dirs, nil)...)
 		notes = FileNotes(problems, err)
 		return open, nil
 	})
@@ -272,7 +272,7 @@ func (m Machine) Outside(context.Context) []view.QuestionView {
 	if err != nil {
 		return nil
 	}
-	return view.SessionQuestions(dirs)
+	return view.SessionQuestions(dirs, nil)
 }
 
 // FileNotes says which question files cannot be read, or with err that none can.

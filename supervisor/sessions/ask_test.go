@@ -200,7 +200,7 @@ func TestReadersConcludeWhatAHookCouldNotWrite(t *testing.T) {
 	}
 }
 
-// line is one of a transcript.
+// transcript is a file of these lines.
 func transcript(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -338,7 +338,7 @@ func TestAnAskIsReadAsItWasKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := All(d)
+	all, err := All(d, nil)
 	if err != nil || len(all) != 1 || all[0].ID != a.ID || all[0].State != Withdrawn { // its hook does not wait
 		t.Fatalf("kept are %+v, %v", all, err)
 	}

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
+	"claude-supervise/supervisor/text"
 )
 
 // Mode is what a person wants of the sessions of a folder.
@@ -30,8 +30,7 @@ type Modes map[string]Mode
 func (m Modes) Of(folder string) Mode {
 	best, mode := -1, ModeOff
 	for at, of := range m {
-		inside := at == "" || folder == at || strings.HasPrefix(folder, strings.TrimSuffix(at, "/")+"/")
-		if inside && len(at) > best {
+		if (at == "" || text.Under(folder, at)) && len(at) > best {
 			best, mode = len(at), of
 		}
 	}
@@ -45,23 +44,24 @@ func modesFile(d checkpoints.Dirs) string { return filepath.Join(d.State, "sessi
 
 // ReadModes returns the modes that a person has set. Without a file there are none.
 func ReadModes(d checkpoints.Dirs) (Modes, error) {
-	path := modesFile(d)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	folder, err := files.OpenFolder(d.State)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, err
-	case info.Size() > maxModes || !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s cannot be read: it is no file of ours", path)
 	}
-	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = folder.Close() }() // only read
+	doc, _, err := files.ReadIn(folder, filepath.Base(modesFile(d)), maxModes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", modesFile(d), err)
+	}
 	var m Modes
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
+	if err := json.Unmarshal(doc, &m); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", modesFile(d), err)
 	}
 	return m, nil
 }

@@ -20,37 +20,58 @@ import (
 // Folder is where asks are kept:
 //
 //	$XDG_STATE_HOME/claude-supervise/sessions.json      the modes, by folder
-//	$XDG_STATE_HOME/claude-supervise/sessions/ID.json   an Ask; written by its hook, and settled by a later one
+//	$XDG_STATE_HOME/claude-supervise/sessions/ID.json   an Ask; written by its hook
 //	                                           ID.lock  flock: its hook waits
+//	                                           closed/  those that can change no more, as a later hook has found
 //	$XDG_RUNTIME_DIR/claude-supervise/ID.sock           takes answers while it waits
 func Folder(d checkpoints.Dirs) string { return filepath.Join(d.State, "sessions") }
 
-// Watched are the folders whose changes are those of asks.
-func Watched(d checkpoints.Dirs) string { return Folder(d) }
-
 const (
 	maxFile   = 8 << 20 // bytes of an Ask; what a hook takes is less
-	maxAsks   = 1000    // that are kept; with as many the screen decides
-	maxClosed = 500     // of these, that nobody waits for
+	maxAsks   = 1000    // that are not closed; with as many the screen decides
+	maxClosed = 500
 	keepFor   = 7 * 24 * time.Hour
 )
 
+func closed(d checkpoints.Dirs) string { return filepath.Join(Folder(d), "closed") }
+
 func pathOf(d checkpoints.Dirs, id, ext string) string { return filepath.Join(Folder(d), id+ext) }
 
-func (a *Ask) save(d checkpoints.Dirs) error {
+func (a *Ask) save(d checkpoints.Dirs) error { return a.saveIn(Folder(d)) }
+
+func (a *Ask) saveIn(folder string) error {
 	doc, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	return files.ReplacePrivate(pathOf(d, a.ID, ".json"), append(doc, '\n'))
+	return files.ReplacePrivate(filepath.Join(folder, a.ID+".json"), append(doc, '\n'))
 }
 
-// load reads an ask; fs.ErrNotExist: there is none.
-func load(d checkpoints.Dirs, id string) (*Ask, error) {
+// settle puts an ask that can change no more among those that are closed. The caller holds its lock.
+func (a *Ask) settle(d checkpoints.Dirs) error {
+	a.Settled = true
+	if err := files.MakePrivate(closed(d)); err != nil {
+		return err
+	}
+	if err := a.saveIn(closed(d)); err != nil {
+		return err
+	}
+	return remove(d, a.ID)
+}
+
+// remove removes an ask that is not closed, or what is left of it.
+func remove(d checkpoints.Dirs, id string) error {
+	return errors.Join(os.Remove(pathOf(d, id, ".json")), os.Remove(pathOf(d, id, ".lock")))
+}
+
+// load reads an ask that is not closed; fs.ErrNotExist: there is none.
+func load(d checkpoints.Dirs, id string) (*Ask, error) { return loadIn(Folder(d), id) }
+
+func loadIn(in, id string) (*Ask, error) {
 	if !checkpoints.PlainID(id) {
 		return nil, fs.ErrNotExist
 	}
-	folder, err := files.OpenFolder(Folder(d))
+	folder, err := files.OpenFolder(in)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +82,19 @@ func load(d checkpoints.Dirs, id string) (*Ask, error) {
 	}
 	var a Ask
 	if err := json.Unmarshal(text, &a); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", pathOf(d, id, ".json"), err)
+		return nil, fmt.Errorf("%s cannot be read: %w", filepath.Join(in, id+".json"), err)
 	}
 	if a.ID != id || a.Schema != schema || len(a.Questions) == 0 || slices.Contains(a.Questions, nil) {
-		return nil, fmt.Errorf("%s is none of this release", pathOf(d, id, ".json"))
+		return nil, fmt.Errorf("%s is none of this release", filepath.Join(in, id+".json"))
 	}
 	return &a, nil
 }
 
-// ids lists the asks that are kept.
-func ids(d checkpoints.Dirs) ([]string, error) {
-	entries, err := os.ReadDir(Folder(d))
+// ids lists the asks that are not closed.
+func ids(d checkpoints.Dirs) ([]string, error) { return idsIn(Folder(d)) }
+
+func idsIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -97,16 +120,21 @@ func (a *Ask) conclude(d checkpoints.Dirs) {
 	if a.Settled {
 		return
 	}
-	f := Facts{Waits: a.State == Open && waits(d, a.ID)}
-	if f.Claude = a.Claude.Alive(); !f.Waits && (!f.Claude || a.State == Open) {
+	f := Facts{Waits: a.State == Open && waits(d, a.ID), Claude: a.Claude.Alive()}
+	if !f.Waits && (!f.Claude || a.State == Open) {
 		f.Call = a.outcome()
 	}
-	a.State = a.Conclude(f)
-	if a.State == Answered || a.State == Open {
+	a.is(a.Conclude(f))
+}
+
+// is gives an ask and its questions a state.
+func (a *Ask) is(s State) {
+	a.State = s
+	if s == Answered || s == Open {
 		return
 	}
 	for _, q := range a.Questions {
-		if a.State == Ended {
+		if s == Ended {
 			q.Response, q.State = checkpoints.Response{}, checkpoints.QuestionOpen
 		} else if q.State == checkpoints.QuestionOpen {
 			q.State = checkpoints.QuestionWithdrawn
@@ -114,76 +142,168 @@ func (a *Ask) conclude(d checkpoints.Dirs) {
 	}
 }
 
-// All returns the asks that are kept as they are now, the oldest first. One that cannot be read is left out.
-func All(d checkpoints.Dirs) ([]*Ask, error) {
+// A Memory is what a reader that looks again and again knows of asks, so that it reads only what has changed. The zero
+// value knows nothing. It is one goroutine's.
+type Memory struct{ asks map[string]remembered }
+
+type remembered struct {
+	ask         *Ask // as it was concluded
+	seen        traces
+	alive, open bool // claude is, and its hook waited
+}
+
+// traces are what tell whether a file and a transcript have changed.
+type traces struct {
+	written, grown time.Time
+	size           int64
+}
+
+// All returns the asks that are not closed as they are now, the oldest first. One that cannot be read is left out.
+// What it returns is not changed by later calls, and must not be by the caller. m may be nil.
+func All(d checkpoints.Dirs, m *Memory) ([]*Ask, error) {
 	names, err := ids(d)
 	if err != nil {
 		return nil, fmt.Errorf("list the questions of sessions: %w", err)
 	}
+	known := map[string]remembered{}
 	var all []*Ask
 	for _, id := range names {
-		a, err := load(d, id)
+		r, err := m.look(d, id)
 		if err != nil {
 			continue // it has just gone, or is another release's
 		}
-		a.conclude(d)
-		all = append(all, a)
+		known[id] = r
+		all = append(all, r.ask)
+	}
+	if m != nil {
+		m.asks = known
 	}
 	slices.SortStableFunc(all, func(a, b *Ask) int { return a.Questions[0].AskedAt.Compare(b.Questions[0].AskedAt) })
 	return all, nil
 }
 
+// look returns an ask as it is now: from memory if nothing that says so has changed.
+func (m *Memory) look(d checkpoints.Dirs, id string) (remembered, error) {
+	file, err := os.Lstat(pathOf(d, id, ".json"))
+	if err != nil {
+		return remembered{}, err
+	}
+	now := remembered{seen: traces{written: file.ModTime()}, open: waits(d, id)}
+	if m != nil {
+		if before, is := m.asks[id]; is {
+			now.seen.transcript(before.ask.Transcript)
+			if now.alive = before.ask.Claude.Alive(); before.seen == now.seen && before.alive == now.alive &&
+				before.open == now.open {
+				return before, nil
+			}
+		}
+	}
+	if now.ask, err = load(d, id); err != nil {
+		return now, err
+	}
+	now.seen.transcript(now.ask.Transcript)
+	now.alive = now.ask.Claude.Alive()
+	now.ask.conclude(d)
+	return now, nil
+}
+
+func (t *traces) transcript(path string) {
+	if info, err := os.Stat(path); err == nil {
+		t.grown, t.size = info.ModTime(), info.Size()
+	}
+}
+
 // Waiting reports whether a person can answer the ask: here, or in a supervised run.
 func (a *Ask) Waiting() bool { return a.State == Open || a.State == Ended }
 
-// Find returns the ask of a question, and the question; nil: there is none.
+// Find returns the ask of a question, closed or not, and the question; nil: there is none.
 func Find(d checkpoints.Dirs, question string) (*Ask, *checkpoints.Question) {
 	if !strings.HasPrefix(question, checkpoints.QuestionPrefix) {
 		question = checkpoints.QuestionPrefix + question
 	}
-	if a, err := load(d, question); err == nil {
-		a.conclude(d)
-		return a, a.question(question)
-	}
-	all, _ := All(d) // that they cannot be listed, lists say
-	for _, a := range all {
-		if q := a.question(question); q != nil {
-			return a, q
+	for _, folder := range []string{Folder(d), closed(d)} {
+		names, _ := idsIn(folder) // that they cannot be listed, lists say
+		if i := slices.Index(names, question); i > 0 {
+			names[0], names[i] = names[i], names[0] // most are the first of their ask
+		}
+		for _, id := range names {
+			a, err := loadIn(folder, id)
+			if err != nil {
+				continue
+			}
+			if q := a.question(question); q != nil {
+				a.conclude(d)
+				return a, q
+			}
 		}
 	}
 	return nil, nil
 }
 
-// tidy settles what became of asks whose claude is gone, so that no reader looks at their transcripts again, and
-// removes those that have long been closed, or of very many the oldest. Only a hook does it, at its end.
+// tidy closes asks of which nothing more can become, so that readers need not look at them, and removes those that
+// closed long ago, or of very many the oldest. Only a hook does it, at its end.
 func tidy(d checkpoints.Dirs, now time.Time) {
-	all, err := All(d)
+	all, err := All(d, nil)
 	if err != nil {
 		return
 	}
 	closed := 0
 	for _, a := range slices.Backward(all) {
+		final := a.settled()
 		if !a.Waiting() {
 			closed++
 		}
-		age := now.Sub(a.Questions[0].AskedAt)
-		old := age > keepFor && (!a.Waiting() || age > 5*keepFor) || !a.Waiting() && closed > maxClosed
-		settles := !a.Waiting() && !a.Settled && !a.Claude.Alive()
-		if !old && !settles {
+		forgotten := now.Sub(a.Questions[0].AskedAt) > 5*keepFor
+		if !final && !forgotten && closed <= maxClosed {
 			continue
 		}
 		lock := flock.New(pathOf(d, a.ID, ".lock"))
 		if got, err := lock.TryLock(); err != nil || !got {
 			continue
 		}
-		if old {
-			_ = os.Remove(pathOf(d, a.ID, ".json"))
-			_ = os.Remove(pathOf(d, a.ID, ".lock"))
+		if a.Waiting() {
+			_ = remove(d, a.ID)
 		} else {
-			a.Settled = true
-			_ = a.save(d) // else the next does
+			_ = a.settle(d) // else the next does
 		}
 		_ = lock.Close() // gives it back
+	}
+	prune(d, now)
+}
+
+// settled gives an ask that nobody waits for its last state, and reports whether it has come to that: its call has a
+// result.
+func (a *Ask) settled() bool {
+	if a.Waiting() {
+		return false
+	}
+	call := a.outcome()
+	if call == None {
+		return false
+	}
+	a.is(a.Conclude(Facts{Claude: a.Claude.Alive(), Call: call}))
+	return true
+}
+
+// prune removes closed asks that are old, or many.
+func prune(d checkpoints.Dirs, now time.Time) {
+	type file struct {
+		name string
+		at   time.Time
+	}
+	names, _ := idsIn(closed(d))
+	all := make([]file, 0, len(names))
+	for _, id := range names {
+		path := filepath.Join(closed(d), id+".json")
+		if info, err := os.Lstat(path); err == nil {
+			all = append(all, file{path, info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(a, b file) int { return b.at.Compare(a.at) })
+	for i, f := range all {
+		if i >= maxClosed || now.Sub(f.at) > keepFor {
+			_ = os.Remove(f.name)
+		}
 	}
 }
 
@@ -195,9 +315,9 @@ func Dismiss(d checkpoints.Dirs, a *Ask) error {
 		return errors.Join(err, fmt.Errorf("question %s: its hook waits", a.ID))
 	}
 	defer func() { _ = lock.Close() }() // gives it back
+	a.is(Withdrawn)
 	for _, q := range a.Questions {
 		q.State = checkpoints.QuestionWithdrawn
 	}
-	a.State, a.Settled = Withdrawn, true
-	return a.save(d)
+	return a.settle(d)
 }

@@ -1,7 +1,11 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +13,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
+	"claude-supervise/procs"
 )
 
 // What waits is kept, however much has been asked; what is closed for a week, or of five hundred, so that a session that
@@ -18,40 +23,97 @@ func TestWhatIsClosedLeavesRoomForWhatIsAsked(t *testing.T) {
 	if err := files.MakePrivate(Folder(d)); err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
-	asks := transcript(t, callOne) // and has no answer
-	kept := func(name string, s State, age time.Duration) string {
-		id := checkpoints.QuestionPrefix + name
-		a := &Ask{Schema: schema, ID: id, State: s, Settled: s != Open && s != Ended, Transcript: asks, Call: "t1",
-			Questions: []*checkpoints.Question{
-				{ID: id, State: checkpoints.QuestionOpen, AskedAt: now.Add(-age)}}}
+	now := time.Now()
+	asks := transcript(t, callOne)
+	kept := func(name string, s State, age time.Duration, transcript string) string {
+		a := &Ask{Schema: schema, ID: checkpoints.QuestionPrefix + name, State: s, Transcript: transcript, Call: "t1",
+			Questions: []*checkpoints.Question{{ID: checkpoints.QuestionPrefix + name, State: checkpoints.QuestionOpen,
+				AskedAt: now.Add(-age)}}}
 		if err := a.save(d); err != nil {
 			t.Fatal(err)
 		}
-		return id
+		return a.ID
+	}
+	answered := kept("answered", Answered, time.Second, transcript(t, callOne, byHook))
+	tidy(d, now)
+	if a, _ := Find(d, answered); a == nil || !a.Settled || a.State != Answered {
+		t.Errorf("what is closed is shown as %+v", a)
 	}
 	for i := range maxClosed + 100 {
-		kept(fmt.Sprintf("c%05d", i), Answered, time.Duration(i)*time.Second)
+		name := filepath.Join(closed(d), fmt.Sprintf("%sc%05d.json", checkpoints.QuestionPrefix, i))
+		at := now.Add(-time.Duration(i) * time.Second)
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	kept("week", OnScreen, keepFor+time.Second)
-	ended, forgotten := kept("ended", Ended, 4*keepFor), kept("forgotten", Ended, 6*keepFor)
-	open := kept("open", Open, 6*keepFor)
+	old := filepath.Join(closed(d), answered+".json")
+	ended, forgotten := kept("ended", Ended, 4*keepFor, asks), kept("forgotten", Ended, 6*keepFor, asks)
+	open := kept("open", Open, 6*keepFor, asks)
 	lock := flock.New(pathOf(d, open, ".lock"))
 	if got, err := lock.TryLock(); err != nil || !got {
 		t.Fatal(got, err)
 	}
 	defer lock.Close()
 	tidy(d, now)
-	left := map[string]bool{}
-	names, err := ids(d)
-	if err != nil {
+	left, _ := ids(d)
+	if !slices.Equal(left, []string{ended, open}) {
+		t.Errorf("open are %v, without %s", left, forgotten)
+	}
+	if left, _ := idsIn(closed(d)); len(left) != maxClosed || !slices.Contains(left, answered) ||
+		slices.Contains(left, fmt.Sprintf("%sc%05d", checkpoints.QuestionPrefix, maxClosed+1)) {
+		t.Errorf("%d closed ones are kept", len(left))
+	}
+	if err := os.Chtimes(old, now, now.Add(-keepFor-time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range names {
-		left[id] = true
+	if tidy(d, now); exists(old) {
+		t.Error("what closed a week ago is kept")
 	}
-	if len(left) != maxClosed+2 || !left[ended] || !left[open] || left[forgotten] ||
-		!left[checkpoints.QuestionPrefix+"c00499"] || left[checkpoints.QuestionPrefix+"c00500"] {
-		t.Errorf("%d are left: ended %v, open %v, forgotten %v", len(left), left[ended], left[open], left[forgotten])
+}
+
+// Who looks again reads only what has changed, and sees all of that.
+func TestAReaderThatLooksAgainSeesEachChange(t *testing.T) {
+	d := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
+	if err := files.MakePrivate(Folder(d)); err != nil {
+		t.Fatal(err)
 	}
+	says := transcript(t, callOne)
+	id := checkpoints.QuestionPrefix + "one"
+	a := &Ask{Schema: schema, ID: id, State: Open, Transcript: says, Call: "t1", Claude: procs.This(),
+		Questions: []*checkpoints.Question{{ID: id, State: checkpoints.QuestionOpen, AskedAt: time.Now()}}}
+	if err := a.save(d); err != nil {
+		t.Fatal(err)
+	}
+	lock := flock.New(pathOf(d, id, ".lock"))
+	if got, err := lock.TryLock(); err != nil || !got {
+		t.Fatal(got, err)
+	}
+	var m Memory
+	sees := func(want State, same *Ask) *Ask {
+		t.Helper()
+		all, err := All(d, &m)
+		if err != nil || len(all) != 1 || all[0].State != want || same != nil && all[0] != same {
+			t.Fatalf("it sees %+v: %v", all, err)
+		}
+		return all[0]
+	}
+	sees(Open, sees(Open, nil)) // nothing has changed: it is not read again
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sees(Withdrawn, sees(Withdrawn, nil))
+	if err := os.WriteFile(says, []byte(callOne+"\n"+result+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sees(OnScreen, nil)
+	a.Claude = procs.Other{}
+	if err := errors.Join(a.save(d), os.WriteFile(says, []byte(callOne+"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	sees(Ended, nil)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

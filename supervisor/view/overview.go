@@ -37,7 +37,7 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
-	var memory checkpoints.Memory // of what was decoded
+	var memory remembered
 	gone := func(err error) error {
 		last := before
 		last.Gone, last.Problems = err, append(slices.Clip(before.Problems), err.Error())
@@ -93,10 +93,16 @@ func (r Reader) forwardFileChanges(ctx context.Context, look <-chan struct{}, be
 	}
 }
 
-func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoints.Memory) (Overview, error) {
+// remembered is what was read at the look before, and need not be read again.
+type remembered struct {
+	runs checkpoints.Memory
+	asks sessions.Memory
+}
+
+func (r Reader) overview(ctx context.Context, before Overview, memory *remembered) (Overview, error) {
 	o := Overview{At: time.Now()}
 	var err error
-	if o.Runs, o.Questions, err = r.goingOn(ctx, memory); err != nil {
+	if o.Runs, o.Questions, err = r.goingOn(ctx, &memory.runs); err != nil {
 		return o, err
 	}
 	byFile, problems, err := filedrop.Unowned(ctx, r.Store)
@@ -106,7 +112,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *checkpoin
 	for _, q := range byFile {
 		o.Questions = append(o.Questions, View(q))
 	}
-	o.Questions = append(o.Questions, SessionQuestions(r.Dirs)...)
+	o.Questions = append(o.Questions, SessionQuestions(r.Dirs, &memory.asks)...)
 	slices.SortStableFunc(o.Questions, byUrgency)
 	goesOn, open := map[string]bool{}, map[string]bool{}
 	for _, v := range o.Runs {

@@ -39,7 +39,7 @@ func BenchmarkOverviewAfterOneChange(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = read.Close() }()
-	r, before, memory := Reader{Dirs: dirs, Store: read}, Overview{}, checkpoints.Memory{}
+	r, before, memory := Reader{Dirs: dirs, Store: read}, Overview{}, remembered{}
 	n, used := 0, time.Duration(0)
 	for b.Loop() {
 		b.StopTimer()

@@ -19,7 +19,7 @@ func TestAnOverviewByMemoryIsTheOneThatIsReadAnew(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))
-	var memory checkpoints.Memory
+	var memory remembered
 	var before Overview
 	saved := map[string]checkpoints.Change{}
 	for range 2 { // the second state takes the place of the first: the same records, and no answers in the inbox
@@ -40,7 +40,7 @@ func TestAnOverviewByMemoryIsTheOneThatIsReadAnew(t *testing.T) {
 			id := fmt.Sprintf("%08d", chance.IntN(runs))
 			saved[id] = changed(t, chance, store, id, saved[id])
 			r := Reader{Dirs: dirs, Store: store}
-			fresh, err := r.overview(t.Context(), before, new(checkpoints.Memory))
+			fresh, err := r.overview(t.Context(), before, new(remembered))
 			if err != nil {
 				t.Fatal(err)
 			}

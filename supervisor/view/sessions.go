@@ -29,9 +29,9 @@ func (s SessionView) Where() string {
 }
 
 // SessionQuestions returns the questions of outside sessions that a person can answer, the oldest first. What cannot be
-// read is left out.
-func SessionQuestions(d checkpoints.Dirs) []QuestionView {
-	all, err := sessions.All(d)
+// read is left out. m may be nil.
+func SessionQuestions(d checkpoints.Dirs, m *sessions.Memory) []QuestionView {
+	all, err := sessions.All(d, m)
 	if err != nil {
 		return nil
 	}
