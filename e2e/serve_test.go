@@ -127,6 +127,9 @@ func TestAQuestionIsAnsweredByThePage(t *testing.T) {
 			t.Errorf("%s is %d %.300s", path, status, text)
 		}
 	}
+	if _, text := p.send("GET", "/meanwhile", ""); !strings.Contains(text, "+login by JWT") { // nor without what it changed
+		t.Errorf("what happened is %s", text)
+	}
 }
 
 func TestACommandStaysWithTheTerminal(t *testing.T) {

@@ -65,7 +65,7 @@ func (f reportFlags) reportSince(cmd *cobra.Command, to string) error {
 	return acting.Told(ctx, m.To)
 }
 
-// meanwhile reads what happened, and what the runs that are done have changed.
+// meanwhile reads what happened.
 func (f reportFlags) meanwhile(ctx context.Context, last bool) (m view.Meanwhile, err error) {
 	var since time.Time
 	if !last {
@@ -77,23 +77,32 @@ func (f reportFlags) meanwhile(ctx context.Context, last bool) (m view.Meanwhile
 	if err != nil {
 		return m, err
 	}
-	m, err = service.Read(acting, func(r view.Reader) (view.Meanwhile, error) {
-		if last {
-			since = client.ToldUntil(r.Dirs)
-		}
-		return r.MeanwhileSince(ctx, since, l.Cwd, l.Has)
-	})
-	nameWhatChanged(ctx, &m)
-	return m, err
+	return here{acting}.meanwhile(ctx, since, l)
 }
 
-// nameWhatChanged puts what the runs that have ended have changed into the report, where that can still be looked at.
-func nameWhatChanged(ctx context.Context, m *view.Meanwhile) {
-	ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
-	defer cancel()
-	for i := range m.Runs {
-		if r := &m.Runs[i]; r.Run.EndedAt != nil {
-			r.Changes, _ = here{acting}.changes(ctx, r.Run.ID)
+// Meanwhile returns what happened in all runs since the person was last told.
+func (h here) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
+	return h.meanwhile(ctx, time.Time{}, runs.Listing{})
+}
+
+// meanwhile is what happened since a moment, zero for when the person was last told, in the runs of a listing, with what
+// those that have ended have changed, as far as that can still be looked at.
+func (h here) meanwhile(ctx context.Context, since time.Time, of runs.Listing) (view.Meanwhile, error) {
+	return service.Read(h.Machine, func(r view.Reader) (view.Meanwhile, error) {
+		if since.IsZero() {
+			since = client.ToldUntil(r.Dirs)
 		}
-	}
+		m, err := r.MeanwhileSince(ctx, since, of.Cwd, of.Has)
+		if err != nil {
+			return m, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
+		defer cancel()
+		for i := range m.Runs {
+			if ended := &m.Runs[i]; ended.Run.EndedAt != nil {
+				ended.Changes, _ = changes(ctx, r, ended.Run.ID)
+			}
+		}
+		return m, nil
+	})
 }

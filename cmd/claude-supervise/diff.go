@@ -8,6 +8,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
@@ -16,7 +17,8 @@ import (
 // Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
 // differs there from where it began, of others what their own edits have made.
 func (h here) Diff(ctx context.Context, id string, whole bool) (string, error) {
-	switch diff, err := h.changes(ctx, id); {
+	diff, err := service.Read(h.Machine, func(r view.Reader) (string, error) { return changes(ctx, r, id) })
+	switch {
 	case err != nil || diff != "" && whole:
 		return diff, err
 	case diff != "":
@@ -26,12 +28,7 @@ func (h here) Diff(ctx context.Context, id string, whole bool) (string, error) {
 }
 
 // changes is all of a diff; "" where nothing has changed.
-func (here) changes(ctx context.Context, id string) (string, error) {
-	r, err := view.OpenReader()
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = r.Close() }() // only read
+func changes(ctx context.Context, r view.Reader, id string) (string, error) {
 	d, err := r.Show(ctx, id)
 	if err != nil {
 		return "", err

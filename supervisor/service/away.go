@@ -2,13 +2,10 @@ package service
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/view"
 )
 
@@ -32,12 +29,12 @@ func (m Machine) Look(ctx context.Context) view.Away {
 	if err != nil {
 		return view.Away{}
 	}
-	last, now := looked(dirs), checkpoints.Now()
+	last, now := client.Looked.At(dirs), checkpoints.Now()
 	ago := now.Sub(last)
 	if ago >= 0 && ago < lookedEvery {
 		return view.Away{}
 	}
-	if err := look(dirs, now); err != nil || last.IsZero() || ago < Absence {
+	if err := client.Looked.Set(dirs, now); err != nil || last.IsZero() || ago < Absence {
 		return view.Away{}
 	}
 	away, err := Read(m, func(r view.Reader) (view.Away, error) { return r.Away(ctx, last) })
@@ -45,32 +42,4 @@ func (m Machine) Look(ctx context.Context) view.Away {
 		return view.Away{}
 	}
 	return away
-}
-
-// lookedMark is the file whose time says when the person looked last.
-func lookedMark(d checkpoints.Dirs) string { return filepath.Join(d.State, "looked") }
-
-// looked is when the person looked last; zero if that is not known.
-func looked(d checkpoints.Dirs) time.Time {
-	info, err := os.Lstat(lookedMark(d))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
-// look remembers when the person looked. It makes no state.
-func look(d checkpoints.Dirs, at time.Time) error {
-	if _, err := os.Stat(d.Database()); err != nil {
-		return err
-	}
-	err := os.Chtimes(lookedMark(d), at, at)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(lookedMark(d), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Chtimes(lookedMark(d), at, at))
 }

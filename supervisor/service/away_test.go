@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/internal/storetest"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/view"
@@ -17,7 +18,7 @@ import (
 func lookedAgo(t *testing.T, dirs checkpoints.Dirs, ago time.Duration) time.Time {
 	t.Helper()
 	at := checkpoints.Now().Add(-ago)
-	if err := look(dirs, at); err != nil {
+	if err := client.Looked.Set(dirs, at); err != nil {
 		t.Fatal(err)
 	}
 	return at
@@ -91,8 +92,8 @@ func TestWhoWasAwayIsToldOnceWhatHasHappened(t *testing.T) {
 		t.Errorf("who was not away is told %+v", got)
 	}
 	lookedAgo(t, dirs, -time.Hour) // the clock was set back
-	if got := (Machine{}).Look(t.Context()); got != (view.Away{}) || looked(dirs).After(checkpoints.Now()) {
-		t.Errorf("after the clock was set back it is %+v, looked at %v", got, looked(dirs))
+	if got := (Machine{}).Look(t.Context()); got != (view.Away{}) || client.Looked.At(dirs).After(checkpoints.Now()) {
+		t.Errorf("after the clock was set back it is %+v, looked at %v", got, client.Looked.At(dirs))
 	}
 }
 

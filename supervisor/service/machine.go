@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -105,20 +107,16 @@ func (m Machine) Report(ctx context.Context, id string) (view.RunReport, error) 
 	return Read(m, func(r view.Reader) (view.RunReport, error) { return r.Report(ctx, id) })
 }
 
-// Meanwhile returns what happened in all runs since the person was last told.
-func (m Machine) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
-	return Read(m, func(r view.Reader) (view.Meanwhile, error) {
-		return r.MeanwhileSince(ctx, client.ToldUntil(r.Dirs), "", func(view.RunView) bool { return true })
-	})
-}
-
-// Told is client.Told.
+// Told sets client.Told.
 func (m Machine) Told(_ context.Context, until time.Time) error {
 	dirs, err := client.DefaultDirs()
 	if err != nil {
 		return err
 	}
-	return client.Told(dirs, until)
+	if err := client.Told.Set(dirs, until); !errors.Is(err, fs.ErrNotExist) { // else nothing has happened
+		return err
+	}
+	return nil
 }
 
 // Question returns a question.

@@ -126,8 +126,9 @@ func (d drawer) report(p reportPage) g.Node {
 		markup.Lines(html.Link(html.Rel("stylesheet"), markup.Path("/static/report.css").Href())),
 		d.top(p.frame),
 		content(
-			html.H1(g.Text(p.Title)),
-			html.P(html.A(markup.PathOf("/runs/", p.Run).Href(), g.Text("Its questions and agents"))),
+			html.H1(g.Text(p.Heading)),
+			p.Above,
 			html.Div(html.ID("report"), p.Report),
+			p.Below,
 		))
 }

@@ -27,16 +27,11 @@ func (s *Server) pageMeanwhile(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := s.frame(now, "Since you left", countOnly)
 	f.Place = meanwhilePath
-	return send(w, http.StatusOK, s.draws.document(f,
-		markup.Lines(html.Link(html.Rel("stylesheet"), markup.Path("/static/report.css").Href())),
-		s.draws.top(f),
-		content(
-			html.H1(g.Text(report.MeanwhileTitle(what))),
-			html.Div(html.ID("report"), report.MeanwhilePart(what)),
-			post(markup.Path(meanwhilePath), "act",
-				html.Input(html.Type("hidden"), html.Name("until"), html.Value(what.To.Format(time.RFC3339Nano))),
-				html.Button(html.Class("quiet"), g.Text("I have seen it"))),
-		)))
+	return send(w, http.StatusOK, s.draws.report(reportPage{frame: f, Heading: report.MeanwhileTitle(what),
+		Report: report.MeanwhilePart(what),
+		Below: post(markup.Path(meanwhilePath), "act",
+			html.Input(html.Type("hidden"), html.Name("until"), html.Value(what.To.Format(time.RFC3339Nano))),
+			html.Button(html.Class("quiet"), g.Text("I have seen it")))}))
 }
 
 // formMeanwhile takes that the person was told what happened until a moment, which is that of the page they saw.

@@ -5,16 +5,18 @@ import (
 	"net/url"
 
 	g "maragu.dev/gomponents"
+	"maragu.dev/gomponents/html"
 
+	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/supervisor/service"
 )
 
-// A reportPage is what `report` shows of a run.
+// A reportPage is what `report` shows, with what stands beside it on the page.
 type reportPage struct {
 	frame
-	Run    string
-	Report g.Node
+	Heading              string
+	Above, Report, Below g.Node // Above and Below may be nil
 }
 
 // pageReport shows what happened in a run; to the script, which asks for it when the run has changed, the report alone.
@@ -33,5 +35,6 @@ func (s *Server) pageReport(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := what.Run.ID
 	frame := s.frame(now, "Report of "+s.draws.runCalled(what.Run), "/live?run="+url.QueryEscape(id))
-	return send(w, http.StatusOK, s.draws.report(reportPage{frame, id, part}))
+	return send(w, http.StatusOK, s.draws.report(reportPage{frame: frame, Heading: frame.Title, Report: part,
+		Above: html.P(html.A(markup.PathOf("/runs/", id).Href(), g.Text("Its questions and agents")))}))
 }
