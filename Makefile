@@ -19,7 +19,8 @@ BENCHTIME ?= 1s
 # How many tests of a package run beside each other: most wait, for a process or a person. What vet finds make lint says.
 PARALLEL ?= 8
 # The packages that start goroutines of their own: those that make race gives to the race detector.
-RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints/... ./cmd/...
+RACY := ./supervisor/engine/... ./supervisor/filedrop ./supervisor/view ./procs/... ./checkpoints/... \
+	./cmd/claude-supervise $(addprefix ./cmd/internal/,asking board notices notify terminal web)
 # What the detector is not given: tests with one goroutine, of disks, screens, damaged files and planted faults, which it
 # makes ten times as slow, and tests of many processes. make race plays them without it.
 ALONE := AFailingDisk|APowerCut|ThePowerCut|WhatCannotBeCreated|ATruncated|ADamagedLog|TheLogOfAnother|WithADamaged
@@ -27,6 +28,8 @@ ALONE := $(ALONE)|DamageAmong|ThatNoDatabaseCanHaveHeld|BelowTheFold|WithinTheGr
 ALONE := $(ALONE)|TheSimulationFinds|SchedulesThatBroke|WhenItIsPlayedAgain|AFindingIsMadeSmaller|HostileTextsFit
 ALONE := $(ALONE)|TheHistoryOfEveryScenario|EightWhoAnswerAtOnce|AHundredSupervisors|ARunThatIsRemovedIsGone
 ALONE := $(ALONE)|AKilledWriterLoses|ALargeCheckpoint|NoTrickOutlives
+# The packages that these are in.
+LONE := ./supervisor/engine ./procs ./checkpoints ./cmd/internal/board ./cmd/internal/terminal
 # How many kills make torture makes, of which days, and of whom: AGENT=real kills the real CLI.
 KILLS ?= 10000
 SCHEDULES ?= 1000000
@@ -166,7 +169,7 @@ race: ## the packages that start goroutines, under the race detector (3 min)
 	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(SHORT) -race -timeout 30m -skip '$(ALONE)' $(RACY)
-	$(SHORT) -timeout 30m -run '$(ALONE)' $(RACY)
+	$(SHORT) -timeout 30m -run '$(ALONE)' $(LONE)
 
 releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and what procs holds of it
 	for release in $(RELEASES); do \

@@ -4,6 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,6 +21,29 @@ func TestEveryGoroutineIsWaitedFor(t *testing.T) {
 		for _, bare := range bareGoroutines(f) {
 			t.Errorf("%s: start it in a group that is waited for, or say beside it why it is not waited for", f.at(bare))
 		}
+	})
+}
+
+// A command's package that starts goroutines is given to the race detector: it stands in RACY of the Makefile.
+func TestACommandsPackageThatStartsGoroutinesIsRaced(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, racy, _ := strings.Cut(string(makefile), "cmd/internal/,")
+	racy, _, _ = strings.Cut(racy, ")")
+	eachFile(t, func(f file) {
+		name, inside := strings.CutPrefix(filepath.Dir(f.path), "cmd/internal/")
+		if !inside || f.isTest || slices.Contains(strings.Fields(racy), name) {
+			return
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			_, starts := n.(*ast.GoStmt)
+			if s, ok := n.(*ast.SelectorExpr); starts || ok && s.Sel.Name == "Go" {
+				t.Errorf("%s starts a goroutine: add %s to RACY of the Makefile", f.at(n.Pos()), name)
+			}
+			return true
+		})
 	})
 }
 

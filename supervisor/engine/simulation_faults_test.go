@@ -17,22 +17,22 @@ import (
 func TestTheSimulationFinds(t *testing.T) {
 	for _, c := range []struct {
 		fault, rule string
-		from        uint64 // a seed that finds it; should the model have changed, one further on does
+		from        uint64 // a seed that finds it; should the model have changed, one a little further on does
 		subject
 	}{
 		{"an answer that can be changed while it is on its way", "what is delivered is the answer acknowledged last", 529,
 			faulty(afterwards(forgetBegun))},
-		{"a transcript that is believed without being read", "an acknowledged answer is in the conversation", 132,
+		{"a transcript that is believed without being read", "an acknowledged answer is in the conversation", 196,
 			faulty(beforehand(confirm(true)))},
 		{"an answer that is said again although the transcript has it", "an answer is delivered once", 214,
 			faulty(beforehand(confirm(false)))},
-		{"a process that is taken for dead because its supervisor is", "an agent has one launch that may live", 7481,
+		{"a process that is taken for dead because its supervisor is", "an agent has one launch that may live", 7529,
 			faulty(takeForDead)},
-		{"a process of an earlier supervisor that is not ended", "an agent has one launch that may live", 9,
+		{"a process of an earlier supervisor that is not ended", "an agent has one launch that may live", 313,
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, spares: true}},
-		{"a notice that is given twice", "a supervisor gives one notice of a question", 1,
+		{"a notice that is given twice", "a supervisor gives one notice of a question", 2,
 			faulty(afterwards(forgetNotice))},
-		{"no doubt of what was confirmed and then forgotten", "an acknowledged answer is in the conversation", 12258,
+		{"no doubt of what was confirmed and then forgotten", "an acknowledged answer is in the conversation", 15765,
 			faulty(doubtNothing)},
 		{"an answer that is lost while its agent is parked", "an acknowledged answer is taken", 247,
 			faulty(loseWhileParking)},
@@ -45,11 +45,11 @@ func TestTheSimulationFinds(t *testing.T) {
 			forgetful(effect.Reply)},
 		{"a report that nobody checks", "a supervised run rests only where it waits for a person", 3,
 			forgetful(effect.Check)},
-		{"a parent that is not told of the end of a child", "the end of a child reaches its parent", 17,
+		{"a parent that is not told of the end of a child", "the end of a child reaches its parent", 21,
 			faulty(afterwards(tellNoParent))},
 		{"a parent that is told of it again after every crash", "the end of a child is told once", 6,
 			faulty(tellAgain)},
-		{"an agent that is done before its child", "nothing is done before a child that gates", 156,
+		{"an agent that is done before its child", "nothing is done before a child that gates", 237,
 			faulty(beforeItsChildren)},
 		{"a slot that is never given back", "a slot is free for nobody's sake only", 31,
 			faulty(leakSlot)},
@@ -79,7 +79,7 @@ func TestTheSimulationFinds(t *testing.T) {
 				}
 				return m
 			})},
-		{"answers in files that nobody looks for before leaving", "a supervisor leaves nothing behind", 1530,
+		{"answers in files that nobody looks for before leaving", "a supervisor leaves nothing behind", 1537,
 			subject{step: supervisor.Step, plan: supervisor.State.Plan, blind: true, world: ofParks}},
 		{"a supervisor that does not look whether the run is still its own",
 			"nothing is said and begun in a run that was taken over", 6,
@@ -94,8 +94,8 @@ func TestTheSimulationFinds(t *testing.T) {
 			faulty(afterwards(tellNoFork))},
 		{"a fork that does not wait for its folder", "a fork works in a folder of its own", 4,
 			faulty(afterwards(placeNoFork))},
-		{"a step that panics", "neither Step nor Plan nor the engine panics", 2, faulty(panicAtReports)},
-		{"a batch whose earlier events are not in the history", "the history has no gaps", 1,
+		{"a step that panics", "neither Step nor Plan nor the engine panics", 3, faulty(panicAtReports)},
+		{"a batch whose earlier events are not in the history", "the history has no gaps", 2,
 			saving(func(c checkpoints.Change) checkpoints.Change {
 				c.Earlier = nil
 				return c
@@ -105,7 +105,7 @@ func TestTheSimulationFinds(t *testing.T) {
 				c.Lazy = true
 				return c
 			})},
-		{"a batch whose earlier events change no question", "an acknowledged answer is delivered", 17,
+		{"a batch whose earlier events change no question", "an acknowledged answer is delivered", 23,
 			saving(func(c checkpoints.Change) checkpoints.Change {
 				if len(c.Earlier) > 0 {
 					c.Questions = nil
@@ -130,7 +130,9 @@ func TestTheSimulationFinds(t *testing.T) {
 				}
 				return
 			}
-			t.Logf("found by %v", found[i].plot)
+			if found[i].seed > c.from+few {
+				t.Errorf("it is found by %v: write that seed into the table, for the way there takes long", found[i].plot)
+			}
 		})
 	}
 }
