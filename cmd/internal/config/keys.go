@@ -198,6 +198,7 @@ func (r *reader) notify(name string, n *yaml.Node) {
 		"permissions": func(name string, n *yaml.Node) { to.Permissions = r.Truth(name, n) },
 		"terminal":    func(name string, n *yaml.Node) { to.Unmarked = !r.Truth(name, n) },
 		"delay":       func(name string, n *yaml.Node) { to.Delay = r.Duration(name, n) },
+		"gather":      func(name string, n *yaml.Node) { to.Gather = r.Truth(name, n) },
 		"remind":      func(name string, n *yaml.Node) { to.Remind = r.Duration(name, n) },
 	}
 	for _, of := range notify.Networks {

@@ -41,7 +41,7 @@ func TestTheSchemaTakesWhatIsRead(t *testing.T) {
 		}
 		for _, part := range []string{"serve.folders", "serve.host", "serve.listen", "serve.url", "serve.x",
 			"notify.command", "notify.ntfy", "notify.webhook", "notify.permissions", "notify.terminal", "notify.delay",
-			"notify.remind", "notify.x"} {
+			"notify.gather", "notify.remind", "notify.x"} {
 			section, name, _ := strings.Cut(part, ".")
 			add(`{"`+section+`": {"`+name+`": %s}}`, value)
 		}

@@ -60,8 +60,14 @@ type Draft struct {
 	// At is when it is sent at the earliest, or once the outbox is closed; zero: at once.
 	At     time.Time
 	Lapses bool // it is not sent where the outbox is closed before
-	Make   func(ctx context.Context, to Network) (Message, error)
+	// Replaces: what is to be said about the same is said by this one alone, which is made when it is sent.
+	Replaces bool
+	// Make makes it; ErrNothing: there is nothing to tell any more.
+	Make func(ctx context.Context, to Network) (Message, error)
 }
+
+// ErrNothing means that a message has nothing to tell any more.
+var ErrNothing = errors.New("there is nothing to tell")
 
 const (
 	firstRest = time.Second
@@ -194,7 +200,9 @@ func (l *lane) queue(d Draft) {
 		return
 	}
 	sent := func(id string) bool { return l.told[id] || l.begun[id] }
-	queue = slices.DeleteFunc(queue, func(o Draft) bool { return slices.Contains(d.Closes, o.ID) && !l.begun[o.ID] })
+	queue = slices.DeleteFunc(queue, func(o Draft) bool {
+		return (d.Replaces || slices.Contains(d.Closes, o.ID)) && !l.begun[o.ID]
+	})
 	if len(d.Closes) == 0 || slices.ContainsFunc(d.Closes, sent) {
 		queue = append(queue, d)
 	}
@@ -289,10 +297,11 @@ func (l *lane) send(d Draft) error {
 
 // done writes down that a message was sent, or refused for good.
 func (l *lane) done(d Draft, err error) {
-	if err != nil {
-		l.fails(fmt.Sprintf("%v; %s is not told there", err, d.About))
-	} else {
+	switch {
+	case err == nil:
 		l.works()
+	case !errors.Is(err, ErrNothing):
+		l.fails(fmt.Sprintf("%v; %s is not told there", err, d.About))
 	}
 	l.mu.Lock()
 	l.told[d.ID] = true
