@@ -222,6 +222,54 @@ func TestAQuestionIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	}
 }
 
+// Who wants them gathered has one notice of all that is open in all runs, in the place of the one before; killed, the
+// next supervisor takes it back.
+func TestNoticesAreGathered(t *testing.T) {
+	t.Parallel()
+	w, n := newWorld(t), newNtfyServer(t)
+	w.withPhone(n, "http://127.0.0.1:1", "  gather: true\n")
+	asks := func() (run, question string) {
+		run = strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
+		w.must("wait", "--question", run)
+		for _, q := range w.questions() {
+			if q.Run == run {
+				question = q.ID
+			}
+		}
+		return run, question
+	}
+	shows := func(titled, says string, loud bool) {
+		t.Helper()
+		m := <-n.published
+		if m.SequenceID != "questions" || !strings.Contains(m.Title, titled) || !strings.Contains(m.Message, says) ||
+			(m.Priority > 1) != loud {
+			t.Errorf("it is %+v", m)
+		}
+	}
+	first, one := asks()
+	shows("asks", one, true)
+	second, other := asks()
+	shows("2 questions of 2 runs", other+": ", true)
+	w.must("answer", one, "JWT")
+	shows("asks", other, false)
+	if left := <-n.published; left.SequenceID != first {
+		t.Errorf("then %+v", left)
+	}
+	waitUntil(t, "it is written down", func() bool {
+		text, _ := os.ReadFile(filepath.Join(w.Home, ".local/state/claude-supervise/runs", second, "notices"))
+		return strings.Contains(string(text), " questions.1.")
+	})
+	for _, r := range parse[[]runView](t, w.must("ps", "--json")) { // the one that has not ended
+		noError(t, syscall.Kill(r.SupervisorPID, syscall.SIGKILL))
+	}
+	w.must("answer", other, "JWT")
+	w.must("resume", second)
+	shows("nothing is asked", "", false)
+	if left := <-n.published; left.SequenceID != second || len(n.published) != 0 {
+		t.Errorf("at last %+v", left)
+	}
+}
+
 // What permits something has a button to deny it; one to allow it only where the person's config says so.
 func TestAPhoneDeniesAndPermitsOnlyWhereThePersonLetsIt(t *testing.T) {
 	t.Parallel()

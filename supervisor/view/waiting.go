@@ -7,7 +7,7 @@ type Pending struct {
 	Questions []QuestionView // the longest first
 	Runs      int            // that ask them
 	Holding   int            // of the questions: how many hold back agents beside the one that asks
-	Held      int            // agents that go on only after one of them
+	Held      int            // the agents that go on only after one of those, with who asks
 }
 
 // Pending returns what waits for a person now.
@@ -30,9 +30,10 @@ func (r Reader) Pending(ctx context.Context) (p Pending, err error) {
 				continue
 			}
 			agents := s.HeldBack(q)
-			if len(agents) > 1 {
-				p.Holding++
+			if len(agents) <= 1 {
+				continue
 			}
+			p.Holding++
 			for _, a := range agents {
 				held[a.ID] = true
 			}

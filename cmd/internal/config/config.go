@@ -102,7 +102,7 @@ type Notify struct {
 	// Delay is for how long a question may be answered before anybody is told of it, but for one that is urgent; Remind
 	// after how long they are told again, once. 0: at once, and never.
 	Delay, Remind time.Duration
-	Gather        bool // the networks are told of all that is open in one notice
+	Gather        bool // who reads them has one notice of all that is open, in all runs
 }
 
 // A Receiver is where notices are sent.

@@ -2,7 +2,12 @@ package notices
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,7 +15,6 @@ import (
 	"claude-supervise/cmd/internal/notify"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -19,38 +23,79 @@ import (
 // last one alone.
 const gathered = "questions"
 
-// gather tells of all that is open, once it has changed: after the delay, so that what is asked meanwhile is in it, or
-// at once if something is urgent or less is open than before.
+// A gathering is what a mailer knows of the notices of all that is open.
+type gathering struct {
+	known map[string]bool // what was open in its run when it told last
+	count int             // how often it has
+	last  string          // a hash of known
+	ids   []string        // of the notices
+}
+
+// read takes up what earlier supervisors of the run have told.
+func (g *gathering) read(id string) {
+	parts := strings.Split(id, ".")
+	if len(parts) != 3 || parts[0] != gathered {
+		return
+	}
+	if n, err := strconv.Atoi(parts[1]); err == nil && n >= g.count {
+		g.count, g.last, g.ids = n, parts[2], append(g.ids, id)
+	}
+}
+
+// gather tells of all that is open, once what is open in its run has changed: after the delay, so that what is asked
+// meanwhile is in it, or at once if something is urgent or less is open than before.
 func (p *mailer) gather(asked []*supervisor.Question) {
-	open, urgent, more, newest := "", false, false, time.Time{}
-	still := map[string]bool{}
+	g := &p.gathering
+	still, first := map[string]bool{}, g.known == nil
+	var newest time.Time
+	more, urgent := false, false
 	for _, q := range asked {
 		still[q.ID] = true
-		open += "." + q.ID
-		if !p.known[q.ID] {
+		if !g.known[q.ID] {
 			more, urgent, newest = true, urgent || q.Urgent, q.AskedAt
 		}
 	}
-	if !more && len(still) == len(p.known) {
+	now := hashOf(slices.Sorted(maps.Keys(still)))
+	told := first && now == g.last // by the supervisor before, perhaps not to all
+	if g.known = still; !first && now == g.last || first && len(still) == 0 && g.count == 0 {
 		return
 	}
-	p.known = still
-	d := notify.Draft{ID: gathered + open + "@" + p.run, About: gathered, Replaces: true,
+	if g.last = now; !told {
+		g.count++
+	}
+	count := g.count
+	d := notify.Draft{ID: fmt.Sprintf("%s.%d.%s", gathered, count, now), About: gathered, Replaces: true,
 		Make: func(ctx context.Context, to notify.Network) (notify.Message, error) {
-			return p.pending(ctx, gathered+open+"@"+p.run, more, to)
+			if !p.gathers(to) {
+				return notify.Message{}, notify.ErrNothing
+			}
+			return p.pending(ctx, count, more, to)
 		}}
-	if more && !urgent {
+	switch {
+	case !more:
+		d.Closes = slices.Clone(g.ids) // where none of these was sent there is nothing to take back
+	case !urgent:
 		d.At = newest.Add(p.Config.Notify.Delay)
 	}
+	g.ids = append(g.ids, d.ID)
 	p.outbox.Add(d)
 }
 
-// pending tells what is open in all runs now: of a single question as ever, with its buttons.
-func (p *mailer) pending(ctx context.Context, id string, more bool, to notify.Network) (notify.Message, error) {
+// gathers reports whether a person reads what is told there, and wants it gathered.
+func (p *mailer) gathers(to notify.Network) bool { return to.HasButtons && p.Config.Notify.Gather }
+
+// pending tells what is open in all runs now: of a single question as ever, with its buttons. Of what the person knows
+// already it makes no noise.
+func (p *mailer) pending(ctx context.Context, count int, more bool, to notify.Network) (notify.Message, error) {
 	all, err := p.Client.Reader().Pending(ctx)
 	if err != nil {
 		return notify.Message{}, err
 	}
+	ids := make([]string, len(all.Questions))
+	for i, q := range all.Questions {
+		ids[i] = q.ID
+	}
+	id := fmt.Sprintf("%s.%s.%d.%s", gathered, p.run, count, hashOf(ids))
 	m := notify.Message{ID: id, About: gathered, Priority: 4, Tags: []string{"question"}}
 	switch len(all.Questions) {
 	case 0:
@@ -62,7 +107,7 @@ func (p *mailer) pending(ctx context.Context, id string, more bool, to notify.Ne
 		if err != nil {
 			return m, err
 		}
-		one, err := p.asked(q, to)
+		one, err := p.single(q, to)
 		one.ID, one.About = id, gathered
 		if !more {
 			one.Priority = 1
@@ -73,7 +118,7 @@ func (p *mailer) pending(ctx context.Context, id string, more bool, to notify.Ne
 	var lines []string
 	for _, q := range all.Questions {
 		t := asking.Shown(q)
-		lines = append(lines, text.CleanLine(q.ID+": "+t.Seen(t.Text), maxBody))
+		lines = append(lines, terminal.CleanLine(q.ID+": "+t.Seen(t.Text), maxBody))
 		if q.Urgent {
 			m.Priority, m.Tags = 5, []string{"rotating_light"}
 		}
@@ -85,7 +130,6 @@ func (p *mailer) pending(ctx context.Context, id string, more bool, to notify.Ne
 	if page := p.Config.Serve.URL; page != "" && to.HasButtons {
 		m.Click = page + "/"
 	}
-	m.Event = p.Event(notice.Notification{Time: time.Now(), Run: p.run, Type: notice.Progress, Text: m.Title})
 	return m, nil
 }
 
@@ -94,7 +138,13 @@ func gatheredInWords(all view.Pending) string {
 	words := fmt.Sprintf("%s of %s", text.Plural(len(all.Questions), "question", "questions"),
 		text.Plural(all.Runs, "run", "runs"))
 	if all.Holding > 0 {
-		words += fmt.Sprintf("; %d hold back %s", all.Holding, text.Plural(all.Held, "agent", "agents"))
+		words += fmt.Sprintf("; %s %s", text.Plural(all.Holding, "holds back", "hold back"),
+			text.Plural(all.Held, "agent", "agents"))
 	}
 	return terminal.CleanLine(words, 0)
+}
+
+func hashOf(ids []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(ids, "+")))
+	return hex.EncodeToString(sum[:6])
 }

@@ -36,6 +36,9 @@ type mailer struct {
 	outbox *notify.Outbox
 	begun  bool
 	known  map[string]bool // questions that are open, or were told of as open
+
+	run       string
+	gathering gathering
 }
 
 // mailPatience is how much longer the program may stay to tell how a run is left.
@@ -143,8 +146,9 @@ func (p *mailer) begin(run string) {
 		p.Printer.Notice("! no phone and no webhook is notified:  " + err.Error())
 		return
 	}
-	p.begun = true
+	p.begun, p.run = true, run
 	for _, id := range told {
+		p.gathering.read(id)
 		if question, what, _ := strings.Cut(id, "."); what == "asked" {
 			p.known[question] = true
 		}
@@ -155,6 +159,9 @@ func (p *mailer) begin(run string) {
 func (p *mailer) open(asked []*supervisor.Question) {
 	if !p.begun {
 		return
+	}
+	if p.Config.Notify.Gather {
+		defer p.gather(asked)
 	}
 	still := map[string]bool{}
 	for _, q := range asked {
@@ -168,7 +175,7 @@ func (p *mailer) open(asked []*supervisor.Question) {
 		p.outbox.Add(asked)
 		if after := p.Config.Notify.Remind; after > 0 {
 			p.outbox.Add(notify.Draft{ID: q.ID + ".reminder", About: q.ID, At: q.AskedAt.Add(after), Lapses: true,
-				Make: func(_ context.Context, to notify.Network) (notify.Message, error) { return p.reminder(q, to) }})
+				Make: func(ctx context.Context, to notify.Network) (notify.Message, error) { return p.reminder(ctx, q, to) }})
 		}
 	}
 	for id := range p.known {
@@ -177,12 +184,20 @@ func (p *mailer) open(asked []*supervisor.Question) {
 		}
 		delete(p.known, id)
 		p.outbox.Add(notify.Draft{ID: id + ".closed", About: id, Closes: []string{id + ".asked", id + ".reminder"},
-			Make: func(ctx context.Context, _ notify.Network) (notify.Message, error) { return p.closed(ctx, id) }})
+			Make: func(ctx context.Context, to notify.Network) (notify.Message, error) { return p.closed(ctx, id, to) }})
 	}
 }
 
 // asked tells of a question.
 func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Message, error) {
+	if p.gathers(to) {
+		return notify.Message{}, notify.ErrNothing
+	}
+	return p.single(q, to)
+}
+
+// single tells of one question.
+func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Message, error) {
 	t := asking.Shown(view.View(q))
 	m := notify.Message{ID: q.ID + ".asked", About: q.ID, Priority: 4, Tags: []string{"question"},
 		Event: p.Event(notice.Asking(q))}
@@ -228,9 +243,13 @@ func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Messag
 	return m, nil
 }
 
-// reminder tells of a question again.
-func (p *mailer) reminder(q *supervisor.Question, to notify.Network) (notify.Message, error) {
-	m, err := p.asked(q, to)
+// reminder tells of a question again, where notices are gathered with all that is open.
+func (p *mailer) reminder(ctx context.Context, q *supervisor.Question, to notify.Network) (m notify.Message, err error) {
+	if p.gathers(to) {
+		m, err = p.pending(ctx, 0, true, to)
+	} else {
+		m, err = p.single(q, to)
+	}
 	m.ID = q.ID + ".reminder"
 	m.Title = text.Truncate("Still waiting, for "+terminal.Duration(time.Since(q.AskedAt))+": "+m.Title, notify.MaxTitle)
 	return m, err
@@ -258,7 +277,10 @@ func (p *mailer) buttons(q *supervisor.Question, t terminal.Question, all bool) 
 }
 
 // closed tells what became of a question that was told.
-func (p *mailer) closed(ctx context.Context, id string) (notify.Message, error) {
+func (p *mailer) closed(ctx context.Context, id string, to notify.Network) (notify.Message, error) {
+	if p.gathers(to) {
+		return notify.Message{}, notify.ErrNothing
+	}
 	m := notify.Message{ID: id + ".closed", About: id, Title: "claude-supervise: closed", Priority: 1,
 		Tags: []string{"white_check_mark"}, Text: id + " is no longer asked."}
 	q, err := view.FindQuestion(ctx, p.Client.Store, id)

@@ -60,7 +60,9 @@ type Draft struct {
 	// At is when it is sent at the earliest, or once the outbox is closed; zero: at once.
 	At     time.Time
 	Lapses bool // it is not sent where the outbox is closed before
-	// Replaces: what is to be said about the same is said by this one alone, which is made when it is sent.
+	// Replaces: what is to be said about the same is said by this one alone. It is made anew for each attempt, and sent
+	// again where what was sent is not the state any more: by others, that tell of the same, something older may have
+	// been sent after it.
 	Replaces bool
 	// Make makes it; ErrNothing: there is nothing to tell any more.
 	Make func(ctx context.Context, to Network) (Message, error)
@@ -276,23 +278,29 @@ func (l *lane) work(about string) {
 // send sends a message until it is taken, or refused for good, or the outbox is closed.
 func (l *lane) send(d Draft) error {
 	m, err := d.Make(l.sends, l.to.Network)
-	if err != nil {
-		return err
-	}
-	for attempt := 0; ; attempt++ {
+	for attempt := 0; err == nil; attempt++ {
 		l.slots <- struct{}{}
 		err = l.to.Send(l.sends, m)
 		<-l.slots
 		var later *Temporary
-		if !errors.As(err, &later) || l.sends.Err() != nil {
-			return err
+		again := errors.As(err, &later) && l.sends.Err() == nil
+		if again {
+			l.fails(fmt.Sprintf("%v; it is tried again", err))
+			l.rest(l.rests, attempt, later.After)
 		}
-		l.fails(fmt.Sprintf("%v; it is tried again", err))
-		l.rest(l.rests, attempt, later.After)
-		if l.rests.Err() != nil {
+		switch {
+		case !again && (err != nil || !d.Replaces), again && l.rests.Err() != nil:
+			return err
+		case !d.Replaces:
+			err = nil
+			continue
+		}
+		sent := m.ID
+		if m, err = d.Make(l.sends, l.to.Network); !again && m.ID == sent {
 			return err
 		}
 	}
+	return err
 }
 
 // done writes down that a message was sent, or refused for good.

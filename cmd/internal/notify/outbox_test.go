@@ -336,3 +336,37 @@ func TestTheRestsBetweenAttemptsGrowUpToABound(t *testing.T) {
 		}
 	})
 }
+
+// A message that replaces others tells of the state when it is sent, however often that takes, and however it changes
+// meanwhile.
+func TestWhatReplacesOthersIsToldAsItIsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := "a"
+		r := newRecorder(func(m Message, attempt int) error {
+			switch m.ID {
+			case "a":
+				state = "b"
+				return &Temporary{Err: errors.New("busy")}
+			case "b":
+				state = "c" // told by another meanwhile, who was faster
+			}
+			return nil
+		})
+		o, _ := opened(t, filepath.Join(t.TempDir(), "notices"), r)
+		one, other := Draft{ID: "1", About: "all", Replaces: true, At: time.Now().Add(time.Hour)}, Draft{ID: "2", About: "all",
+			Replaces: true, Make: func(context.Context, Network) (Message, error) { return Message{ID: state, About: "all"}, nil }}
+		one.Make = other.Make
+		o.Add(one)
+		o.Add(other) // takes its place, and does not wait
+		time.Sleep(time.Hour)
+		o.Close(t.Context())
+		close(r.came)
+		var told []string
+		for id := range r.came {
+			told = append(told, id)
+		}
+		if !slices.Equal(told, []string{"a", "b", "c"}) {
+			t.Errorf("told are %v", told)
+		}
+	})
+}
