@@ -85,8 +85,8 @@ func (h here) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
 	return h.meanwhile(ctx, time.Time{}, runs.Listing{})
 }
 
-// meanwhile is what happened since a moment, zero for when the person was last told, in the runs of a listing, with what
-// those that have ended have changed, as far as that can still be looked at.
+// meanwhile is what happened since a moment, zero for when the person was last told, in the runs of a listing, with
+// what those that have ended have changed, as far as that can still be looked at.
 func (h here) meanwhile(ctx context.Context, since time.Time, of runs.Listing) (view.Meanwhile, error) {
 	return service.Read(h.Machine, func(r view.Reader) (view.Meanwhile, error) {
 		if since.IsZero() {

@@ -244,7 +244,8 @@ func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Messa
 }
 
 // reminder tells of a question again, where notices are gathered with all that is open.
-func (p *mailer) reminder(ctx context.Context, q *supervisor.Question, to notify.Network) (m notify.Message, err error) {
+func (p *mailer) reminder(ctx context.Context, q *supervisor.Question, to notify.Network) (m notify.Message,
+	err error) {
 	if p.gathers(to) {
 		m, err = p.pending(ctx, 0, true, to)
 	} else {
