@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"claude-supervise/e2e/sample"
 )
 
 // pictured are the ways in which an agent can ask: by what it says, by AskUserQuestion, and by our tool.
@@ -72,7 +74,7 @@ func (w *world) picture(name string, shade uint8) (file, encoded string) {
 func TestTheImagesOfAnAnswerAreShownToItsAgentOnce(t *testing.T) {
 	t.Parallel()
 	for way, asks := range pictured {
-		for _, hold := range []string{"forever", "0"} {
+		for _, hold := range sample.Pick("pictured "+way, []string{"forever", "0"}) {
 			t.Run(way+", hold "+hold, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)

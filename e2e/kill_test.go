@@ -484,7 +484,7 @@ var realPoints = []string{
 func TestWhoeverDiesAroundTheRealCLITheEndIsTheSame(t *testing.T) {
 	t.Parallel()
 	for i, tl := range killScenarios {
-		if !tl.real && !(everyKill && i < 5) || !sample.Has("around "+tl.name, 3) {
+		if !tl.real && !(everyKill && i < 5) || !sample.Has("around "+tl.name, 5) {
 			continue
 		}
 		t.Run(tl.name, func(t *testing.T) {

@@ -113,7 +113,8 @@ func placing(t *testing.T) procs.Release {
 }
 
 // An agent that was parked reads what one reads whose process waited: its own call with the answer as its result, after
-// the same bytes. Nothing is said twice, and what it had done stays done once.
+// the same bytes. Nothing is said twice, and what it had done stays done once. Where its conversation cannot be
+// continued at the call, an answer is restated, behind the same prefix.
 func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 	t.Parallel()
 	release := placing(t)
@@ -152,19 +153,16 @@ func TestAnAnswerAfterAParkIsTheResultOfItsCall(t *testing.T) {
 			t.Errorf("show says so %d times:\n%s", n, shown)
 		}
 	}
+	costsOfARestatedAnswer(t, worlds[0], &requests[0])
 }
 
-// What an answer costs that is restated, where its conversation cannot be continued at its call: the model reads its call
-// as one without a result, and a prompt behind it. The prefix before the call is the same, so most of it stays cached.
-func TestWhatARestatedAnswerCosts(t *testing.T) {
-	t.Parallel()
-	placing(t)
-	var held, restated bodies
-	w := newWorld(t)
-	if n := held.plays(w, "forever"); n != 5 {
-		t.Errorf("%d requests, held", n)
-	}
+// costsOfARestatedAnswer checks what one costs beside those to a process that was held: the model reads its call as one
+// without a result, and a prompt behind it. The prefix before the call is the same, so most of it stays cached.
+func costsOfARestatedAnswer(t *testing.T, w *world, held *bodies) {
+	t.Helper()
+	var restated bodies
 	again := newWorld(t)
+	again.Env = append(again.Env, "ENABLE_PROMPT_CACHING_1H=1")
 	s := load(t, again.scenario(placed+restatedTurns))
 	again.real(s, restated.take)
 	run := again.start(again.runArgs(s, "--hold", "0", "--on-question", "ask", "--allow", "Bash")...)

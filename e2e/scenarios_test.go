@@ -31,7 +31,7 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 			})
 		}
 	}
-	for _, name := range sample.Part("real", examples.Names(), 8) {
+	for _, name := range sample.Part("real", examples.Names(), 12) {
 		s := load(t, name)
 		real := holds(s)
 		if s.Task != nil && len(s.Children) > 0 {

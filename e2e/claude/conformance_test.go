@@ -39,13 +39,13 @@ var signal = regexp.MustCompile(
 		`QUESTION_ESCALATED|TaskUpdate|WORKFLOW_COMPLETE`)
 
 // onBoth plays a case with the stand-in and the real CLI, and holds both to what was written down; in a short run the
-// real CLI to one case of six.
+// real CLI to one case of ten.
 func onBoth(t *testing.T, name, scenario string, play func(*testing.T, *session)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join("testdata", name+".txt")
 		for _, a := range []agent{realCLI, standIn} {
-			if a == realCLI && !sample.Has(name, 6) {
+			if a == realCLI && !sample.Has(name, 10) {
 				continue
 			}
 			t.Run(string(a), func(t *testing.T) {

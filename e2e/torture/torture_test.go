@@ -48,7 +48,7 @@ const (
 func TestEveryAcknowledgedAnswerIsDeliveredOnceWhateverIsKilled(t *testing.T) {
 	few := 300
 	if testing.Short() {
-		few = 50
+		few = 30
 	}
 	total := sample.Number(t, "CLAUDE_SUPERVISE_TEST_KILLS", few)
 	seed := uint64(sample.Number(t, "CLAUDE_SUPERVISE_TEST_SEED", 1))
