@@ -113,3 +113,42 @@ func TestAConversationThatWasDroppedIsNotInTheWayOfTheRunThatComesBack(t *testin
 		t.Error(err)
 	}
 }
+
+// Of a run that has ended there is nothing to go on with, and all that was written.
+func TestTheFilesOfARunThatHasEndedAreUnpackedAlone(t *testing.T) {
+	folder := t.TempDir()
+	s := newSnapped(t, folder, 10)
+	s.mustTake()
+	state := s.state()
+	at, code := checkpoints.Now(), 0
+	run, agent := *state.Run, *state.Agents.Get(packedAgent)
+	run.EndedAt, run.ExitCode, agent.EndedAt, agent.Status = &at, &code, &at, checkpoints.Succeeded
+	change := checkpoints.Change{Run: &run, Agents: []*checkpoints.Agent{&agent}}
+	if err := errors.Join(s.Store.Commit(t.Context(), change),
+		os.WriteFile(filepath.Join(folder, "result.txt"), []byte("42"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s.turn("its end")
+	s.mustTake()
+	into := filepath.Join(t.TempDir(), "new", "result")
+	got, err := UnpackFiles(t.Context(), s.path(2), into)
+	if err != nil || got.Run != packedRun || got.At.IsZero() {
+		t.Fatalf("it is %+v, %v", got, err)
+	}
+	if written, err := os.ReadFile(filepath.Join(into, "result.txt")); err != nil || string(written) != "42" {
+		t.Errorf("the result is %q, %v", written, err)
+	}
+	if _, err := UnpackFiles(t.Context(), s.path(2), into); err == nil {
+		t.Error("it is unpacked into a folder with files")
+	}
+	if err := os.Truncate(s.path(1), 100); err != nil {
+		t.Fatal(err)
+	}
+	another := filepath.Join(t.TempDir(), "another")
+	if _, err := UnpackFiles(t.Context(), s.path(2), another); err == nil {
+		t.Error("a file that is not whole is unpacked")
+	}
+	if _, err := os.Stat(another); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder was made for nothing: %v", err)
+	}
+}

@@ -114,18 +114,23 @@ func Unpack(ctx context.Context, c client.Client, r io.Reader, opt UnpackOptions
 // leave removes what looking at the file has made: the run's folder, if it holds nothing, and a repository in an empty
 // place.
 func (u *unpacking) leave(ctx context.Context, run string) {
-	if u.repo != "" {
-		_ = os.RemoveAll(filepath.Join(u.repo, ".git"))
-	}
-	for _, folder := range u.made {
-		_ = os.Remove(folder) // it stays if it holds anything
-	}
+	u.unmake()
 	if _, err := u.Store.Run(ctx, run); !view.NoSuchID(err) {
 		return
 	}
 	if held, err := os.ReadDir(u.Dirs.RunDir(run)); err == nil &&
 		len(held) == 1 && held[0].Name() == filepath.Base(u.Dirs.Lock(run)) {
 		_ = u.Dirs.RemoveRun(run)
+	}
+}
+
+// unmake removes the repository and the folders that were made for the work.
+func (u *unpacking) unmake() {
+	if u.repo != "" {
+		_ = os.RemoveAll(filepath.Join(u.repo, ".git"))
+	}
+	for _, folder := range u.made {
+		_ = os.Remove(folder) // it stays if it holds anything
 	}
 }
 

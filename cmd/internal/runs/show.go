@@ -74,6 +74,7 @@ func (s *factSheet) run(d view.Details) {
 	s.line("Status", "%s, since %s", r.Status, terminal.When(r.Since))
 	s.line("Why", "%s", Stands(r))
 	s.line("Folder", "%s", r.Cwd)
+	s.line("Result", "%s", d.Result)
 	s.line("Started", "%s", terminal.When(r.StartedAt))
 	if r.FromPack != "" {
 		s.line("Came", "out of a pack file: %s", r.FromPack)

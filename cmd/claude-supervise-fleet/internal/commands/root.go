@@ -91,7 +91,7 @@ it out.`,
 		return exitcode.Usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
-		newWait(), newShow(), newLogs(), newServe(), newBoard())
+		newWait(), newShow(), newFetch(), newLogs(), newServe(), newBoard())
 	completion.SafeInFish(root)
 	return root
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -440,6 +441,29 @@ func TestWhatWasKeptOfARunIsShownWithHowItIsNow(t *testing.T) {
 	}
 	if q, err := d.Question(t.Context(), "q-one"); err != nil || q.Question != "What of it?" || *q.Answer != "JWT" {
 		t.Errorf("the question is %+v, %v", q, err)
+	}
+}
+
+// What was kept names folders, files and commands of a machine that does not have the run any more.
+func TestWhatIsShownOfARunNamesNothingThatIsOnItsWorker(t *testing.T) {
+	kept := view.Details{Run: view.RunView{ID: "r-aaaaaaaa", Cwd: home, FromPack: home, Snapshot: &view.RunSnapshot{Folder: home},
+		Agents: []view.AgentView{{ID: "a-root", Cwd: home}}}, Logs: map[string]string{"a-root": home},
+		Questions: []view.QuestionView{{ID: "q-one", Cwd: home, AnswerCommand: "claude-supervise answer q-one VALUE"}}}
+	doc, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := New(someFleet().fleet(), func(context.Context, string, int) ([]byte, error) { return doc, nil }, said(nil), "me")
+	shown, err := (&Commands{Desk: d}).Show(t.Context(), "r-aaaaaaaa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc, err = json.Marshal(shown); err != nil || strings.Contains(string(doc), home) {
+		t.Errorf("it is %s, %v", doc, err)
+	}
+	if shown.Result != "claude-supervise fleet fetch r-aaaaaaaa DIR" ||
+		shown.Questions[0].AnswerCommand != "claude-supervise fleet answer q-one VALUE" {
+		t.Errorf("its commands are %q, %q", shown.Result, shown.Questions[0].AnswerCommand)
 	}
 }
 

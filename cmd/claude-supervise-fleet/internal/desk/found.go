@@ -153,5 +153,18 @@ func (d *Desk) details(ctx context.Context, l flow.Listed) (details view.Details
 	if err := json.Unmarshal(kept, &details); err != nil {
 		return details, fmt.Errorf("what was kept of %s cannot be read: %w", l.ID, err)
 	}
-	return details, nil
+	return away(details), nil
+}
+
+// away returns what was kept of a run without what lay on its worker, and with what gets the files of the run.
+func away(d view.Details) view.Details {
+	d.Result, d.Logs = Program+" fetch "+d.Run.ID+" DIR", nil
+	d.Run.Cwd, d.Run.FromPack, d.Run.Snapshot = "", "", nil
+	for i := range d.Run.Agents {
+		d.Run.Agents[i].Cwd = ""
+	}
+	for i, q := range d.Questions {
+		d.Questions[i].AnswerCommand, d.Questions[i].Cwd = Program+" answer "+q.ID+" VALUE", ""
+	}
+	return d
 }

@@ -196,20 +196,9 @@ func (s Store) Newest(ctx context.Context, run string, before int, folder string
 			continue
 		}
 		into := filepath.Join(folder, run)
-		if err := errors.Join(os.RemoveAll(into), os.MkdirAll(into, 0o700)); err != nil {
+		here, missed, err := s.download(ctx, run, epoch, all[epoch], into)
+		if told = append(told, missed...); err != nil {
 			return Origin{}, told, err
-		}
-		var here []string
-		for _, name := range all[epoch] {
-			err := s.get(ctx, run, epoch, name, into)
-			switch {
-			case err == nil:
-				here = append(here, name)
-			case errors.Is(err, seal.ErrForged) || gcerrors.Code(err) == gcerrors.NotFound:
-				told = append(told, fmt.Sprintf("a snapshot was not used: %v", err))
-			default:
-				return Origin{}, told, fmt.Errorf("the snapshots cannot be downloaded: %w", err)
-			}
 		}
 		for _, name := range slices.Backward(here) {
 			file := filepath.Join(into, name)
@@ -227,6 +216,27 @@ func (s Store) Newest(ctx context.Context, run string, before int, folder string
 		}
 	}
 	return Origin{}, told, nil
+}
+
+// download puts the snapshots of an epoch into a folder, which is made anew, and returns the names of those that open.
+// Of the others it is told why they do not.
+func (s Store) download(ctx context.Context, run string, epoch int, names []string, into string) (here, told []string,
+	err error) {
+	if err := errors.Join(os.RemoveAll(into), os.MkdirAll(into, 0o700)); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		err := s.get(ctx, run, epoch, name, into)
+		switch {
+		case err == nil:
+			here = append(here, name)
+		case errors.Is(err, seal.ErrForged) || gcerrors.Code(err) == gcerrors.NotFound:
+			told = append(told, fmt.Sprintf("a snapshot was not used: %v", err))
+		default:
+			return nil, told, fmt.Errorf("the snapshots cannot be downloaded: %w", err)
+		}
+	}
+	return here, told, nil
 }
 
 // Keep removes the snapshots of epochs before one whose newest snapshot was read, and is whole. What people are shown
