@@ -35,8 +35,9 @@ VALUE but no ID, exactly one question must be open. ID may also be a run, its
 name or an agent; its one open question is then meant. A permission, delegation
 or budget is answered by the ID of its question alone.
 
-The answer is kept by the fleet once this returns. A run that a worker has is
-given it at once. A parked run continues with it, on any worker.
+The answer is kept by the fleet once this returns, whether a worker is up or
+not. A run that a worker has is given it at once. A parked run continues with
+it, on any worker.
 
 Whether a command may run is answered on the machine that it runs on.`,
 		Example: "  claude-supervise fleet answer\n  claude-supervise fleet answer q-7kq2mx 2\n" +
@@ -158,7 +159,7 @@ func (c connected) perhapsTaken(ctx context.Context, args []string, err error) e
 		return err
 	}
 	return &fleet.RefusedError{Kind: flow.ErrTaken, Words: fmt.Sprintf("%s was answered before, by %s at %s: %s", args[0],
-		a.By, a.At.Local().Format(time.DateTime), terminal.CleanLine(a.Text, 0))}
+		a.By, view.Clock(a.At), terminal.CleanLine(a.Text, 0))}
 }
 
 // meant finds the question that the arguments name, and what is left of them as the answer. Without a name it is the

@@ -118,6 +118,7 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 	if err := store.Check(ctx); err != nil {
 		return err
 	}
+	c.Hosts = nil // it decides all the time
 	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Store: store, Labels: f.labels,
 		Capacity: f.capacity, Leave: f.leave, Log: workerLog()}
 	if w.Name == "" {

@@ -201,7 +201,9 @@ func connectWith(ctx context.Context, opt sdk.Options, key *seal.Key, store stri
 		encrypts := opt.ConnectionOptions.TLS != nil || opt.Credentials != nil && !opt.ConnectionOptions.TLSDisabled
 		return connected{}, fleet.Unreached(opt.HostPort, encrypts, err)
 	}
-	return connected{fleet.Fleet{Client: client, Namespace: opt.Namespace, Converter: opt.DataConverter}, key, store}, nil
+	f := fleet.Fleet{Client: client, Namespace: opt.Namespace, Converter: opt.DataConverter}
+	f.Hosts = f.Host
+	return connected{f, key, store}, nil
 }
 
 // snapshots opens the blob store.

@@ -32,8 +32,12 @@ import (
 	"claude-supervise/supervisor/view"
 )
 
-// patience is how long a person waits for a worker to take what was said to a run.
-const patience = 30 * time.Second
+const (
+	// patience is how long a person waits for what was said to a run to be accepted: it is kept from then on.
+	patience = 30 * time.Second
+	// given is how long they wait for a worker to have it once it is accepted: one that was lost has a lease.
+	given = 2 * time.Second
+)
 
 // ErrNoWorker means that no worker has said in time how a run is. Nothing was said to the run.
 var ErrNoWorker error = &service.Refusal{Reason: service.Away, Text: "no worker of the fleet answers; nothing was " +
@@ -51,11 +55,11 @@ type UncertainError struct {
 
 // Error says what may happen, and how to see whether it has.
 func (e *UncertainError) Error() string {
-	why := "no worker of the fleet has taken it. Start one with `claude-supervise fleet worker`"
+	why := "nobody has decided about it yet. See whether a worker is up, or start one: claude-supervise fleet worker"
 	if e.Cause != nil {
 		why = e.Cause.Error()
 	}
-	return fmt.Sprintf("%s to %s may still be taken: %s. Before you say anything else to the run, see with "+
+	return fmt.Sprintf("%s to %s is on its way, and may still be taken: %s. Before you say anything else to the run, see with "+
 		"`claude-supervise fleet show %s`; to say the same again is safe", e.What, e.Run, why, e.Run)
 }
 
@@ -113,6 +117,9 @@ type Fleet struct {
 	Client    sdk.Client
 	Namespace string
 	Converter converter.DataConverter // the one that Client has
+
+	// Hosts has this process decide about runs until stop is called, while nobody else does: Host. nil: it is a worker.
+	Hosts func() (stop func(), err error)
 }
 
 // Who names this person to others.
@@ -155,6 +162,7 @@ func (f Fleet) AsksForRuns(ctx context.Context, labels []string) (bool, error) {
 func (f Fleet) Again(ctx context.Context, run string, change func(*flow.Input)) error {
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	defer f.decides()()
 	value, err := f.Client.QueryWorkflow(bound, run, "", flow.QueryInput)
 	var later *serviceerror.WorkflowNotReady
 	if ctx.Err() == nil && (bound.Err() != nil || errors.As(err, &later)) {
@@ -220,14 +228,14 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 	if asking {
 		query += fmt.Sprintf(" AND %s IS NOT NULL", flow.AttributeOpen)
 	}
-	return f.list(ctx, query, math.MaxInt)
+	return f.list(ctx, query, math.MaxInt, nil)
 }
 
 // Past returns runs that have ended, the latest first: at most most of them, after the first skip. What the server
 // lists first are those that have ended last.
 func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) {
 	runs, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'Running' AND "+
-		"ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), skip+most)
+		"ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), skip+most, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -238,13 +246,17 @@ func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) 
 // mostForeign is how many entries of a list may be of nobody with the key, before the rest is not looked at.
 const mostForeign = 10_000
 
-// list returns the runs that a query finds, no fewer than enough if there are as many.
-func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Listed, error) {
+// list returns the runs that a query finds and that are wanted (nil: all), no fewer than enough if there are as many.
+func (f Fleet) list(ctx context.Context, query string, enough int, wanted func(flow.Listed) bool) ([]flow.Listed,
+	error) {
 	runs := []flow.Listed{}
 	var foreign []flow.Listed // that somebody without the key has put there, unless nothing opens
 	var unread error
-	known := map[string]bool{}                  // a run that was tried again has several workflows: the latest counts
-	size := int32(min(flow.MostListed, enough)) //nolint:gosec // a page has some hundred
+	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
+	size := int32(flow.MostListed)
+	if wanted == nil { // each counts
+		size = int32(min(flow.MostListed, enough)) //nolint:gosec // a page has some hundred
+	}
 	for page := []byte(nil); ; {
 		list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: size})
@@ -259,6 +271,7 @@ func (f Fleet) list(ctx context.Context, query string, enough int) ([]flow.Liste
 			known[id] = true
 			l, err := f.listed(w)
 			switch {
+			case err == nil && wanted != nil && !wanted(l):
 			case err == nil:
 				runs = append(runs, l)
 			case flow.IsRun(id):
@@ -329,16 +342,18 @@ func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 	if flow.IsRun(id) {
 		return f.now(ctx, id)
 	}
-	all, err := f.Runs(ctx, true, false)
-	if err != nil {
-		return flow.Listed{}, err
+	if id == "" || flow.IsOther(id) {
+		return flow.Listed{}, &NoRunError{id}
 	}
-	for _, r := range all {
-		if r.Name == id && id != "" {
+	// The names are sealed: the lists are read up to the first run that has it.
+	found, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1,
+		func(l flow.Listed) bool { return l.Name == id })
+	for _, r := range found {
+		if r.Name == id {
 			return r, nil
 		}
 	}
-	return flow.Listed{}, &NoRunError{id}
+	return flow.Listed{}, cmp.Or(err, error(&NoRunError{id}))
 }
 
 // now returns a run by its id as it is in this moment: lists may be late by a second or so.
@@ -366,7 +381,7 @@ var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
 func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
 	if questionID.MatchString(id) {
 		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
-			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt))
+			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt, nil))
 		if err != nil || len(found) > 0 {
 			return Named(found, id), err
 		}
@@ -459,19 +474,22 @@ func updateID(what, by string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// update says something to a run, and waits until it is done, or kept and not done within patience. An *UncertainError
-// says that it may still be done.
+// update says something to a run, and waits until it is accepted, and then a moment for it to be done. An
+// *UncertainError says that it may still be accepted.
 func (f Fleet) update(ctx context.Context, what string, o sdk.UpdateWorkflowOptions, result any) error {
 	run := o.WorkflowID
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	defer f.decides()()
 	handle, err := f.tells(bound, o)
 	late := func() bool { // the server may say it first
 		var cut *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
 		return ctx.Err() == nil && (errors.As(err, &cut) || errors.Is(err, context.DeadlineExceeded))
 	}
 	if err == nil {
-		if err = handle.Get(bound, result); late() {
+		moment, over := context.WithTimeout(ctx, given)
+		defer over()
+		if err = handle.Get(moment, result); late() {
 			return nil // it is kept, and the worker has not taken it yet
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.temporal.io/api/serviceerror"
 	sdk "go.temporal.io/sdk/client"
@@ -74,3 +75,53 @@ func TestAnAnswerWaitsForAWorkflowThatIsNotReady(t *testing.T) {
 var errUncertain = errors.New("uncertain")
 
 var errUnreachable = serviceerror.NewUnavailable("nobody listens")
+
+// accepted is a server whose workflow accepts an update, and whose worker never has it.
+type accepted struct {
+	sdk.Client
+	sdk.WorkflowUpdateHandle
+	after time.Duration // it is accepted
+}
+
+// UpdateWorkflow returns once it is accepted.
+func (a accepted) UpdateWorkflow(ctx context.Context, _ sdk.UpdateWorkflowOptions) (sdk.WorkflowUpdateHandle, error) {
+	select {
+	case <-time.After(a.after):
+		return a, nil
+	case <-ctx.Done():
+		return nil, sdk.NewWorkflowUpdateServiceTimeoutOrCanceledError(ctx.Err())
+	}
+}
+
+// Get never ends by itself.
+func (accepted) Get(ctx context.Context, _ any) error { <-ctx.Done(); return ctx.Err() }
+
+// A worker that is dead or stands still has its lease: nobody waits for the end of that to know that an answer is kept.
+func TestAnAnswerThatIsAcceptedIsWaitedForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		answered, err := Fleet{Client: accepted{after: 3 * time.Second}}.Answer(t.Context(), "r-abcdefgh", flow.Answer{})
+		if took := time.Since(began); err != nil || answered.Given || took != 3*time.Second+given {
+			t.Errorf("after %s it is %+v, %v", took, answered, err)
+		}
+	})
+}
+
+// Where nobody decides, whoever says something does, and only then.
+func TestWhoSaysSomethingDecidesWhereNobodyElseDoes(t *testing.T) {
+	for after, want := range map[time.Duration]int{0: 0, hostAfter / 2: 0, 2 * hostAfter: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			hosting, hosted := 0, 0
+			f := Fleet{Client: accepted{after: after}, Hosts: func() (func(), error) {
+				hosting, hosted = hosting+1, hosted+1
+				return func() { hosting-- }, nil
+			}}
+			if after < hostAfter { // a worker has it at once
+				f.Client = &updated{says: []error{nil}}
+			}
+			if _, err := f.Answer(t.Context(), "r-abcdefgh", flow.Answer{}); err != nil || hosting != 0 || hosted != want {
+				t.Errorf("accepted after %s it was hosted %d times, and is %d times still: %v", after, hosted, hosting, err)
+			}
+		})
+	}
+}

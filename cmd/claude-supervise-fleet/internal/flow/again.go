@@ -26,3 +26,7 @@ func Again(ctx workflow.Context, in Input) error {
 // DecideWithin is how long a worker may take to have a workflow decide, before another is asked: one that stands still
 // is given a few such tasks by the server, one after the other.
 const DecideWithin = 3 * time.Second
+
+// DecidesWithin is how long a workflow may take to decide. They do nothing else: one that takes long is on a machine
+// that is busy, or stood still.
+const DecidesWithin = time.Minute

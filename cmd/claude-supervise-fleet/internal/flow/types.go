@@ -209,6 +209,11 @@ var runID = regexp.MustCompile(`^r-[a-z0-9]{8}$`)
 // IsRun reports whether a text is the id of a run, and so no path and no part of a query.
 func IsRun(id string) bool { return runID.MatchString(id) }
 
+var otherID = regexp.MustCompile(`^(q-[a-z0-9]{6}|a-[A-Za-z0-9]{12})$`)
+
+// IsOther reports whether a text is the id of something that is no run: of a question or an agent.
+func IsOther(id string) bool { return otherID.MatchString(id) && !IsRun(id) }
+
 // Listed is a run as lists of the fleet have it. It is bounded (listed.go).
 type Listed struct {
 	RunInfo

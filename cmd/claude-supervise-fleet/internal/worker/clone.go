@@ -38,7 +38,7 @@ func (r *Repos) Clone(ctx context.Context, url, ref, commit, folder string) (str
 	lock.Lock()
 	defer lock.Unlock()
 	known := func(what string) (string, error) {
-		return git(ctx, mirror, "rev-parse", "--verify", "--quiet", "--end-of-options", what+"^{commit}")
+		return runGit(ctx, mirror, "rev-parse", "--verify", "--quiet", "--end-of-options", what+"^{commit}")
 	}
 	_, err := os.Stat(mirror)
 	if err == nil && commit != "" {
@@ -47,7 +47,7 @@ func (r *Repos) Clone(ctx context.Context, url, ref, commit, folder string) (str
 		}
 	}
 	if err == nil {
-		_, err = git(ctx, mirror, "fetch", "--quiet", "--prune", "--force", "origin")
+		_, err = runGit(ctx, mirror, "fetch", "--quiet", "--prune", "--force", "origin")
 	} else {
 		err = r.mirror(ctx, url, mirror)
 	}
@@ -77,7 +77,7 @@ func (r *Repos) mirror(ctx context.Context, url, mirror string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(half) }() // it has another name if it is whole
-	if _, err := git(ctx, r.Dir, "clone", "--quiet", "--mirror", "--", url, half); err != nil {
+	if _, err := runGit(ctx, r.Dir, "clone", "--quiet", "--mirror", "--", url, half); err != nil {
 		return err
 	}
 	return os.Rename(half, mirror)
@@ -85,18 +85,18 @@ func (r *Repos) mirror(ctx context.Context, url, mirror string) error {
 
 // checkout clones a mirror. The clone is whole: it needs the mirror for nothing.
 func (r *Repos) checkout(ctx context.Context, mirror, url, ref, commit, folder string) error {
-	_, err := git(ctx, r.Dir, "clone", "--quiet", "--no-checkout", "--", mirror, folder)
+	_, err := runGit(ctx, r.Dir, "clone", "--quiet", "--no-checkout", "--", mirror, folder)
 	if err != nil {
 		return err
 	}
-	if _, err := git(ctx, folder, "remote", "set-url", "origin", "--", url); err != nil {
+	if _, err := runGit(ctx, folder, "remote", "set-url", "origin", "--", url); err != nil {
 		return err
 	}
 	on := []string{"checkout", "--quiet", "--detach", commit}
-	if _, err := git(ctx, mirror, "show-ref", "--verify", "--quiet", "refs/heads/"+ref); ref != "" && err == nil {
+	if _, err := runGit(ctx, mirror, "show-ref", "--verify", "--quiet", "refs/heads/"+ref); ref != "" && err == nil {
 		on = []string{"checkout", "--quiet", "-B", ref, commit}
 	}
-	_, err = git(ctx, folder, on...)
+	_, err = runGit(ctx, folder, on...)
 	return err
 }
 
@@ -112,8 +112,8 @@ func (r *Repos) lock(mirror string) *sync.Mutex {
 	return r.locks[mirror]
 }
 
-// git runs git in a folder, and gives its first line.
-func git(ctx context.Context, folder string, args ...string) (string, error) {
+// runGit runs git in a folder, and gives its first line.
+func runGit(ctx context.Context, folder string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=1",

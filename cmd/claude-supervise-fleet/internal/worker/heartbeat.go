@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"claude-supervise/supervisor/pack"
@@ -41,7 +42,9 @@ func holdLease(ctx context.Context, lease time.Duration, beat func(context.Conte
 		cancel()
 		var gone *serviceerror.NotFound
 		switch {
-		case err == nil:
+		case err == nil, errors.Is(err, activity.ErrActivityPaused), errors.Is(err, activity.ErrActivityReset):
+			// An operator has paused or reset the activity on the server, which says so and has taken the heartbeat: this
+			// attempt goes on.
 			if err := renew(began + lease - margin(lease)); err != nil {
 				return err
 			}

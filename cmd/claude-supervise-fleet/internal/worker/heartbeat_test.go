@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
 )
 
 // The lease never lasts until the moment in which the server may give the run to another worker, and ends by itself
@@ -60,5 +61,31 @@ func TestAHeartbeatOfALostRunIsTheLast(t *testing.T) {
 		func(time.Duration) error { t.Error("it is renewed"); return nil }, leaseTime)
 	if !errors.Is(err, errLost) {
 		t.Errorf("it is %v", err)
+	}
+}
+
+// An operator who pauses or resets the activity on the server keeps the run where it is: the server has answered.
+func TestAPausedActivityKeepsItsLease(t *testing.T) {
+	for _, by := range []error{activity.ErrActivityPaused, activity.ErrActivityReset} {
+		synctest.Test(t, func(t *testing.T) {
+			const lease = 30 * time.Second
+			began := time.Now()
+			var until time.Duration
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() {
+				done <- holdLease(ctx, lease, func(context.Context) error { return by },
+					func(to time.Duration) error { until = to; return nil },
+					func() (time.Duration, error) { return time.Since(began), nil })
+			}()
+			time.Sleep(10 * time.Minute)
+			if until < time.Since(began) {
+				t.Errorf("after 10 minutes of %v the lease has ended at %s", by, until)
+			}
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor/exit"
@@ -49,12 +50,20 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 	case back:
 		out.Back = true
 		return out, nil
+	case p.code == exit.Usage && ofThisMachine(p.said()):
+		return out, fmt.Errorf("worker %s cannot take it: %s", h.Name, p.said())
 	case p.code == exit.Usage:
 		return out, never("the worker's claude-supervise refuses the task: %s", p.said())
 	default:
 		return out, fmt.Errorf("claude-supervise on %s ended with %d: %s", h.Name, p.code, p.said())
 	}
 	return out, nil
+}
+
+// ofThisMachine reports whether claude-supervise has refused what the worker has added to the task: its folders. Another
+// worker has others.
+func ofThisMachine(said string) bool {
+	return strings.HasPrefix(said, "--snapshots") || strings.HasPrefix(said, "--cwd")
 }
 
 // lacking says what the blob store lacks of a run that its supervisor has left, where the newest snapshot there is of

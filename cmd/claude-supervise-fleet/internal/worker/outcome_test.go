@@ -127,3 +127,40 @@ func TestNobodyIsToldThatARunHasEndedBeforeThatIsHandedIn(t *testing.T) {
 		t.Error("what has not ended is told otherwise than it is")
 	}
 }
+
+// A task that is refused for what the worker itself has added is one for another worker.
+func TestATaskThatOnlyThisMachineCannotTakeIsTriedElsewhere(t *testing.T) {
+	for said, never := range map[string]bool{
+		"claude-supervise: --snapshots: /w/snapshots is in /w, where the agents work":   false,
+		"claude-supervise: --cwd: /w/work is gone":                                      false,
+		"claude-supervise: --max-turns takes a number, not \"x\"":                       true,
+		strings.Repeat("a warning that is long\n", 500) + "claude-supervise: --cwd: no": false,
+	} {
+		h := &held{Worker: &Worker{Name: "one"}, Attempt: flow.Attempt{Epoch: 1, Task: flow.Task{Run: "r-abcd1234"}}}
+		p := &process{code: exit.Usage}
+		p.stderr.WriteString(said)
+		_, err := h.outcome(p, flow.Seen{}, false)
+		var failed *temporal.ApplicationError
+		_, why, _ := strings.Cut(said, "claude-supervise: ")
+		if err == nil || errors.As(err, &failed) != never || !strings.Contains(err.Error(), ": "+why) {
+			t.Errorf("of %.80q it is %v", said, err)
+		}
+	}
+}
+
+// A worker in a git work tree would fail each run.
+func TestAWorkerBelowAGitDoesNotStart(t *testing.T) {
+	for name, make := range map[string]func(path string) error{
+		"repository": func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Mkdir(path+"/objects", 0o700)) },
+		"empty file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+	} {
+		top := t.TempDir()
+		if err := make(filepath.Join(top, ".git")); err != nil {
+			t.Fatal(err)
+		}
+		w := &Worker{Name: "one", Dir: filepath.Join(top, "below", "worker")}
+		if err := w.Run(t.Context(), func() {}); err == nil || !strings.Contains(err.Error(), "is in a git work tree: "+top) {
+			t.Errorf("%s: it is %v", name, err)
+		}
+	}
+}

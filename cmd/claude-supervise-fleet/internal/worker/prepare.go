@@ -88,6 +88,9 @@ func (h *held) resumed(args []string) []string {
 
 // place makes the folder in which the agents work.
 func (h *held) place(ctx context.Context) error {
+	if err := h.apartFromGit(); err != nil { // since the worker was started: another may have the run
+		return err
+	}
 	if err := os.RemoveAll(h.work()); err != nil { // of a snapshot that could not be unpacked
 		return err
 	}

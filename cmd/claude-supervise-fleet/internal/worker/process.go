@@ -84,9 +84,23 @@ func (h *held) startSupervisor(args []string, stdin string, changed func(event [
 	return p, nil
 }
 
+// maxSaid is how much is told of what a process has said, in bytes.
+const maxSaid = 1000
+
 // said returns the last of what the process said on stderr, as one line.
-func (p *process) said() string {
-	return text.Line(strings.TrimSpace(p.stderr.String()), 1000)
+func (p *process) said() string { return lastSaid(p.stderr.String()) }
+
+// lastSaid returns why a program ends, as one line: what it has said last under its name, or its last line. Warnings
+// may have come before.
+func lastSaid(stderr string) string {
+	const name = "claude-supervise: "
+	said := "\n" + strings.TrimSpace(stderr)
+	if at := strings.LastIndex(said, "\n"+name); at >= 0 {
+		said = said[at+len(name)+1:]
+	} else {
+		said = said[strings.LastIndex(said, "\n")+1:]
+	}
+	return text.Line(strings.Join(strings.Fields(said), " "), maxSaid)
 }
 
 // interrupt has the supervisor end its agents, save, and leave.
@@ -122,7 +136,7 @@ func (h *held) does(ctx context.Context, args ...string) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
-	words := strings.TrimPrefix(text.Line(strings.TrimSpace(said.String()), 1000), "claude-supervise: ")
+	words := lastSaid(said.String())
 	var exit *exec.ExitError
 	if words == "" || !errors.As(err, &exit) {
 		return nil, fmt.Errorf("claude-supervise %s: %w", args[0], err)

@@ -25,6 +25,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/host"
 )
 
@@ -58,10 +59,6 @@ const MaxLabels = 5
 // ones included. One that it does not keep is read again when something comes for it.
 const decidedHere = 256
 
-// decidesWithin is how long a workflow may take to decide. They do nothing else: one that takes long is on a machine
-// that is busy, or stood still.
-const decidesWithin = time.Minute
-
 // Queue is the task queue that only this process reads.
 func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w.instance }
 
@@ -70,6 +67,9 @@ func (w *Worker) Queue() string { return flow.BaseQueue + "@" + w.Name + "." + w
 func (w *Worker) Run(ctx context.Context, ready func()) error {
 	if len(w.Labels) > MaxLabels {
 		return fmt.Errorf("a worker can have %d labels, not %d", MaxLabels, len(w.Labels))
+	}
+	if err := w.apartFromGit(); err != nil {
+		return fmt.Errorf("%w. Give the worker a folder elsewhere with --dir, or remove that .git; nothing was started", err)
 	}
 	w.instance, w.held, w.readers = rand.Text()[:8], map[string]*held{}, map[string]*logReader{}
 	if err := os.MkdirAll(filepath.Join(w.Dir, "runs"), 0o700); err != nil {
@@ -89,7 +89,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	sdkworker.SetStickyWorkflowCacheSize(decidedHere)
 	refused := make(chan error, 1) // of one queue is enough
 	own := sdkworker.New(w.Client, w.Queue(), sdkworker.Options{
-		DeadlockDetectionTimeout: decidesWithin, OnFatalError: notes(refused),
+		DeadlockDetectionTimeout: flow.DecidesWithin, OnFatalError: notes(refused),
 	})
 	own.RegisterWorkflowWithOptions(w.readsLog, workflow.RegisterOptions{Name: runlog.Workflow})
 	own.RegisterActivityWithOptions(w.deliver, activity.RegisterOptions{Name: flow.Deliver})
@@ -130,6 +130,15 @@ func (w *Worker) Run(ctx context.Context, ready func()) error {
 	return err
 }
 
+// apartFromGit says that the folder of this worker is in somebody's git work tree: git would take the folders of its
+// runs for parts of that, and claude-supervise refuses to put snapshots there.
+func (w *Worker) apartFromGit() error {
+	if top := git.TopAbove(w.Dir); top != "" {
+		return fmt.Errorf("the folder of worker %s, %s, is in a git work tree: %s", w.Name, w.Dir, filepath.Join(top, ".git"))
+	}
+	return nil
+}
+
 // notes returns what the reader of a queue calls when it ends because the server refuses it. A worker that went on
 // would only look as if it took runs.
 func notes(refused chan<- error) func(error) {
@@ -168,11 +177,10 @@ func (w *Worker) takers(refused chan<- error) ([]sdkworker.Worker, error) {
 		taker := sdkworker.New(w.Client, flow.Queue(of), sdkworker.Options{
 			Tuner: tuner, WorkerStopTimeout: w.Leave + handsBackWithin, DisableWorkflowWorker: set != 0,
 			DisableEagerActivities:   true, // a run may be for other labels than the workflow's worker has
-			DeadlockDetectionTimeout: decidesWithin, OnFatalError: notes(refused),
+			DeadlockDetectionTimeout: flow.DecidesWithin, OnFatalError: notes(refused),
 		})
 		if set == 0 {
-			taker.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
-			taker.RegisterWorkflowWithOptions(flow.Again, workflow.RegisterOptions{Name: flow.AgainName})
+			fleet.Decide(taker)
 		}
 		taker.RegisterActivityWithOptions(w.supervise, activity.RegisterOptions{Name: flow.Supervise})
 		workers = append(workers, taker)

@@ -1,0 +1,122 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enums "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
+	"claude-supervise/supervisor/service"
+)
+
+// pages is a server that lists these runs page by page, whatever it is asked.
+type pages struct {
+	sdk.Client
+	all     []*workflowpb.WorkflowExecutionInfo
+	queries []string
+	read    int // entries that it has given
+}
+
+// ListWorkflow gives a page.
+func (p *pages) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	at := 0
+	if _, err := fmt.Sscan(string(r.GetNextPageToken()), &at); err != nil {
+		p.queries = append(p.queries, r.GetQuery())
+	}
+	end := min(at+int(r.GetPageSize()), len(p.all))
+	p.read += end - at
+	response := &workflowservice.ListWorkflowExecutionsResponse{Executions: p.all[at:end]}
+	if end < len(p.all) {
+		response.NextPageToken = fmt.Append(nil, end)
+	}
+	return response, nil
+}
+
+// CountWorkflow counts as many as there are letters in the query.
+func (p *pages) CountWorkflow(_ context.Context, r *workflowservice.CountWorkflowExecutionsRequest) (
+	*workflowservice.CountWorkflowExecutionsResponse, error) {
+	return &workflowservice.CountWorkflowExecutionsResponse{Count: int64(len(r.GetQuery()))}, nil
+}
+
+func manyRuns(t *testing.T, n int) (*pages, Fleet) {
+	t.Helper()
+	key, err := seal.MakeKey(filepath.Join(t.TempDir(), "fleet.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pages{}
+	for i := range n {
+		id := fmt.Sprintf("r-%08d", i)
+		memo, err := converter.WithDataConverterSerializationContext(key.Converter(), converter.WorkflowSerializationContext{
+			Namespace: "n", WorkflowID: id}).ToPayload(flow.Listed{Labels: []string{[]string{"gpu", "cpu"}[i%2]},
+			RunInfo: flow.RunInfo{ID: id, Name: fmt.Sprintf("name %d", i), StartedAt: time.Unix(int64(1e9-i), 0)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.all = append(p.all, &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id},
+			Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
+			Memo:   &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}}})
+	}
+	return p, Fleet{Client: p, Namespace: "n", Converter: key.Converter()}
+}
+
+func TestOfVeryManyRunsOnlyThoseThatAreWantedAreRead(t *testing.T) {
+	p, f := manyRuns(t, 2000)
+	for name, c := range map[string]struct {
+		of     service.Selection
+		want   int
+		last   string
+		most   int // entries that are read
+		query  string
+		refuse bool
+	}{
+		"the newest":  {of: service.Selection{Most: 5}, want: 5, last: "r-00000004", most: 5, query: "ExecutionStatus = 'Running'"},
+		"by labels":   {of: service.Selection{Most: 5, Labels: []string{"cpu"}}, want: 5, last: "r-00000009", most: 400},
+		"by time":     {of: service.Selection{Since: time.Unix(1e9-9, 0)}, want: 10, last: "r-00000009", most: 2000, query: "StartTime >= '2001-09-09T01:46:31Z'"},
+		"by statuses": {of: service.Selection{All: true, Most: 1, Statuses: []string{"parked", "failed"}}, want: 1, last: "r-00000000", most: 1, query: "ClaudeSuperviseStatus IN ('parked', 'failed')"},
+		"all":         {of: service.Selection{}, want: 2000, last: "r-00001999", most: 2000},
+		"a quote":     {of: service.Selection{Statuses: []string{"x' OR '"}}, refuse: true},
+	} {
+		p.read, p.queries = 0, nil
+		runs, err := f.Selected(t.Context(), c.of)
+		if c.refuse != (err != nil) || err == nil && (len(runs) != c.want || runs[len(runs)-1].ID != c.last) || p.read > c.most ||
+			!strings.Contains(strings.Join(p.queries, ""), c.query) {
+			t.Errorf("%s: %d runs, %d read by %q, %v", name, len(runs), p.read, p.queries, err)
+		}
+	}
+	all, by, err := f.Count(t.Context(), service.Selection{})
+	if err != nil || all == 0 || by["parked"] <= all || len(by) != len(counted) {
+		t.Errorf("they are counted as %d, %v, %v", all, by, err)
+	}
+}
+
+// Names are sealed, so that the lists are read for them; up to the first that has it, and for no id of anything.
+func TestANameIsLookedForUpToTheRunThatHasIt(t *testing.T) {
+	p, f := manyRuns(t, 2000)
+	if r, err := f.Run(t.Context(), "name 7"); err != nil || r.ID != "r-00000007" || p.read > flow.MostListed {
+		t.Errorf("it is %s, and %d were read: %v", r.ID, p.read, err)
+	}
+	p.read = 0
+	for _, id := range []string{"q-abc234", "a-7Qm2xK9fWb4T", ""} {
+		var none *NoRunError
+		if _, err := f.Run(t.Context(), id); !errors.As(err, &none) || p.read > 0 {
+			t.Errorf("%q: %d were read: %v", id, p.read, err)
+		}
+	}
+	if _, err := f.Run(t.Context(), "no such name"); err == nil {
+		t.Error("a name that no run has is found")
+	}
+}
