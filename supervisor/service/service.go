@@ -174,6 +174,24 @@ type Runs interface {
 	End(ctx context.Context, id string, only bool) (Stopped, error)
 }
 
+// A Selection says which runs of a list are wanted.
+type Selection struct {
+	All      bool      // those that have ended, too
+	Most     int       // the newest so many; 0: all
+	Statuses []string  // one of them; none: whichever
+	Since    time.Time // begun then or later; zero: whenever
+	Labels   []string  // each of them
+}
+
+// A Selector lists the runs that are wanted without looking at the rest, where there may be very many.
+type Selector interface {
+	Select(ctx context.Context, of Selection) ([]Run, error)
+	// Tally says how many runs there are of those that are wanted, whatever Most is, for people.
+	Tally(ctx context.Context, of Selection) (string, error)
+	// WatchSelected gives the list at once, and again when it has changed, until each gives an error, or ctx ends (nil).
+	WatchSelected(ctx context.Context, of Selection, each func([]Run) error) error
+}
+
 // A Local is a service whose runs are on this machine: their agents have logs and ends of their own, and their folders
 // are here. What is there at once is completed in a shell, too.
 type Local interface {

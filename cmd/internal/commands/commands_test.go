@@ -25,7 +25,7 @@ func TestAServiceElsewhereHasNoFlagsOfWhatItCannotDo(t *testing.T) {
 		of    func(Program, *cobra.Command) *cobra.Command
 		lacks []string
 	}{
-		"ps":   {Program.Ps, []string{"cwd", "tree", "watch"}},
+		"ps":   {Program.Ps, []string{"cwd", "watch"}},
 		"show": {Program.Show, nil}, "wait": {Program.Wait, nil},
 		"logs": {Program.Logs, []string{"raw", "since"}}, "stop": {Program.Stop, []string{"only"}},
 	} {

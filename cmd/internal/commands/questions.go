@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"os"
 	"slices"
 
@@ -22,11 +23,15 @@ func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 		var open []view.QuestionView
 		var notes []string
 		err := p.with(cmd.Context(), func(s service.Runs) (err error) {
-			if open, notes, err = s.Questions(cmd.Context()); err != nil || len(args) == 0 {
+			if len(args) == 0 {
+				open, notes, err = s.Questions(cmd.Context())
 				return err
 			}
-			of, err := s.Show(cmd.Context(), args[0])
+			of, err := p.named(cmd.Context(), s, args[0])
 			if err != nil {
+				return err
+			}
+			if open, notes, err = s.Questions(cmd.Context()); err != nil {
 				return err
 			}
 			open = slices.DeleteFunc(open, func(q view.QuestionView) bool { return !isOf(q, of) })
@@ -47,6 +52,15 @@ func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return p.command(p.completes(cmd, EitherOf(RunsOf(false, AnyRun), AgentsOf), Nothing))
+}
+
+// named returns what an id names, before anything is listed. Elsewhere that is a run, of which nothing may be kept yet.
+func (p Program) named(ctx context.Context, s service.Runs, id string) (of view.Details, err error) {
+	if p.local() {
+		return s.Show(ctx, id)
+	}
+	of.Run, err = s.Run(ctx, id)
+	return of, err
 }
 
 // isOf reports whether a question is of the run, the agent or the question that details are of.

@@ -16,14 +16,16 @@ import (
 // A Listing is how runs are listed.
 type Listing struct {
 	Program           Program
-	All               bool // those that have ended, too
 	Tree, AsJSON, IDs bool
 	Elsewhere         bool   // their workers are listed, and not what a person does here
 	Cwd               string // absolute; "": wherever they run
-	Inside            bool   // an agent lists: its own run alone
+	Wanted            service.Selection
+	Inside            bool // an agent lists: its own run alone
 	Run               string
 
 	outside []view.QuestionView // what sessions ask that nobody supervises
+
+	tally string // how many there are, where not all are listed
 
 	away string // what has happened while the person did not look
 }
@@ -45,13 +47,37 @@ func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
 		l.outside = l.askedIn(o.Outside(ctx))
 	}
 	if watch {
-		return l.watch(ctx, s.(service.Local))
+		return l.watch(ctx, l.watched(s))
 	}
-	runs, err := s.List(ctx, l.All)
+	runs, err := l.list(ctx, s)
 	if err != nil {
 		return err
 	}
 	return terminal.Print(func(p *terminal.Printer) error { return l.print(p, l.of(runs)) })
+}
+
+// list returns the runs that are wanted, and more where the service does not select.
+func (l *Listing) list(ctx context.Context, s service.Runs) (runs []service.Run, err error) {
+	selector, is := s.(service.Selector)
+	if !is {
+		return s.List(ctx, l.Wanted.All)
+	}
+	if runs, err = selector.Select(ctx, l.Wanted); err == nil && len(runs) == l.Wanted.Most && !l.AsJSON && !l.IDs {
+		l.tally, err = selector.Tally(ctx, l.Wanted)
+	}
+	return runs, err
+}
+
+// A watcher gives a list at once, and again after each change, until each gives an error, or ctx ends (nil).
+type watcher func(ctx context.Context, each func([]service.Run) error) error
+
+func (l Listing) watched(s service.Runs) watcher {
+	return func(ctx context.Context, each func([]service.Run) error) error {
+		if selector, is := s.(service.Selector); is {
+			return selector.WatchSelected(ctx, l.Wanted, each)
+		}
+		return s.(service.Local).WatchRuns(ctx, l.Wanted.All, each)
+	}
 }
 
 // seen reports whether a person looks at the list.
@@ -66,7 +92,14 @@ func (l Listing) Has(r view.RunView) bool {
 
 // of leaves out the runs that are not listed.
 func (l Listing) of(runs []service.Run) []service.Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r service.Run) bool { return !l.Has(r.RunView) })
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r service.Run) bool {
+		return !l.Has(r.RunView) || r.StartedAt.Before(l.Wanted.Since) ||
+			len(l.Wanted.Statuses) > 0 && !slices.Contains(l.Wanted.Statuses, Status(r.RunView))
+	})
+	if n := l.Wanted.Most; n > 0 {
+		runs = runs[max(0, len(runs)-n):]
+	}
+	return runs
 }
 
 // print lists the runs once.
@@ -110,11 +143,11 @@ func (l Listing) text(width int, runs []service.Run, now time.Time) string {
 	case len(runs) == 0:
 		return l.none()
 	case l.Tree:
-		return tree(width, views, now)
+		return tree(width, views, now) + l.tally
 	case l.Elsewhere:
-		return elsewhere(width, views, now)
+		return elsewhere(width, views, now) + l.tally
 	}
-	return table(width, views, now)
+	return table(width, views, now) + l.tally
 }
 
 // none says that no run is listed, and where there may be some.
@@ -122,7 +155,9 @@ func (l Listing) none() string {
 	switch {
 	case l.Cwd != "":
 		return "No run is in " + l.Cwd + ". All there are: " + string(l.Program) + " ps -a"
-	case l.All:
+	case len(l.Wanted.Statuses)+len(l.Wanted.Labels) > 0 || !l.Wanted.Since.IsZero():
+		return "There is no such run. All there are: " + string(l.Program) + " ps -a"
+	case l.Wanted.All:
 		return "There are no runs yet. Start one with: " + string(l.Program) + " run \"TASK\""
 	}
 	return "No run is active. Ended runs: " + string(l.Program) + " ps -a"

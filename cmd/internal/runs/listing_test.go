@@ -8,6 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -82,6 +84,27 @@ func TestAParkedRunWhoseQuestionsAreAnsweredSaysSo(t *testing.T) {
 	for _, list := range []string{table(0, runs, time.Now()), tree(0, runs, time.Now()), State(run)} {
 		if !strings.Contains(list, "answered; no process is running") || strings.Contains(list, "On which day") {
 			t.Errorf("it shows:\n%s", list)
+		}
+	}
+}
+
+func TestOnlyTheRunsThatAreWantedAreListed(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.Local)
+	var all []service.Run
+	for i, status := range []supervisor.Status{"parked", "running", "parked", "failed"} {
+		all = append(all, service.Run{RunView: view.RunView{ID: string(rune('a' + i)), Status: status,
+			StartedAt: at.Add(time.Duration(i) * time.Hour)}})
+	}
+	for want, of := range map[string]service.Selection{
+		"abcd": {}, "cd": {Most: 2}, "ac": {Statuses: []string{"parked"}}, "c": {Statuses: []string{"parked"}, Most: 1},
+		"bcd": {Since: at.Add(time.Minute)}, "acd": {Statuses: []string{"parked", "failed"}}, "": {Since: at.Add(4 * time.Hour)},
+	} {
+		got := ""
+		for _, r := range (Listing{Wanted: of}).of(all) {
+			got += r.ID
+		}
+		if got != want {
+			t.Errorf("of %+v these are listed: %q, not %q", of, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -21,7 +22,7 @@ func TestTextsNameTheCommandsOfTheirProgram(t *testing.T) {
 	}
 	for what, text := range map[string]string{
 		"none":   Listing{Program: fleet}.text(80, nil, time.Now()),
-		"all":    Listing{Program: fleet, All: true}.text(80, nil, time.Now()),
+		"all":    Listing{Program: fleet, Wanted: service.Selection{All: true}}.text(80, nil, time.Now()),
 		"folder": Listing{Program: fleet, Cwd: "/x"}.text(80, nil, time.Now()),
 		"asks":   fleet.Next(asks), "silent": fleet.Next(silent), "show": fleet.Show(0, many),
 	} {

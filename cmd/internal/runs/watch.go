@@ -15,13 +15,13 @@ import (
 )
 
 // watch lists the runs, and again whenever they change, until the person has seen enough.
-func (l Listing) watch(ctx context.Context, s service.Local) error {
+func (l Listing) watch(ctx context.Context, watch watcher) error {
 	if screen := terminal.NewScreen(os.Stdout, os.Getenv); screen != nil && !l.AsJSON {
-		return l.watchInPlace(ctx, s, screen)
+		return l.watchInPlace(ctx, watch, screen)
 	}
 	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		shown, began := "", time.Now()
-		return s.WatchRuns(ctx, l.All, func(runs []service.Run) error {
+		return watch(ctx, func(runs []service.Run) error {
 			if !l.AsJSON {
 				// All ages as of one instant: that they grow is no change.
 				text := l.text(p.Width(), l.of(runs), began)
@@ -36,7 +36,7 @@ func (l Listing) watch(ctx context.Context, s service.Local) error {
 }
 
 // watchInPlace draws the list over the one before. Ages grow once a second.
-func (l Listing) watchInPlace(ctx context.Context, s service.Local, screen *terminal.Screen) error {
+func (l Listing) watchInPlace(ctx context.Context, watch watcher, screen *terminal.Screen) error {
 	ctx, stop, err := terminal.UntilLeft(ctx)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (l Listing) watchInPlace(ctx context.Context, s service.Local, screen *term
 	seen := make(chan []service.Run)
 	var actors run.Group
 	actors.Add(func() error {
-		return s.WatchRuns(ctx, l.All, func(runs []service.Run) error {
+		return watch(ctx, func(runs []service.Run) error {
 			select {
 			case seen <- runs:
 			case <-ctx.Done():

@@ -34,8 +34,10 @@ func newPs() *cobra.Command {
 		Use:   "ps",
 		Short: "list the runs of the fleet",
 		Long: "List the runs of the fleet, oldest first, with the worker that has each.\n" +
-			"Below a run: why it waits, and the last thing that befell it.",
-		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps -a --json",
+			"Below a run: why it waits, and the last thing that befell it. On a screen that\n" +
+			"is the newest 200, and how many there are; --json and -q list all.",
+		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps --status parked --label gpu --since 2d\n" +
+			"  claude-supervise fleet ps -a --json",
 	})
 }
 
@@ -44,7 +46,8 @@ func newShow() *cobra.Command {
 		Use:   "show RUN",
 		Short: "show a run of the fleet",
 		Long: `Show a run of the fleet, with its agents, questions and reports, as it was when
-a worker last parked it, ended it or handed it back. ps shows how it is now.`,
+a worker last parked it, ended it or handed it back. ps shows how it is now, and
+fetch gets what it has written.`,
 		Example: "  claude-supervise fleet show r-3f9a2c1b",
 	})
 }

@@ -1,9 +1,16 @@
 package desk
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
@@ -29,6 +36,62 @@ func (c *Commands) List(ctx context.Context, all bool) ([]service.Run, error) {
 		runs[len(found)-1-i] = service.Run{RunView: shown(l), JSON: l}
 	}
 	return runs, err
+}
+
+// Select returns the runs that are wanted: of very many, only those are read.
+func (c *Commands) Select(ctx context.Context, of service.Selection) ([]service.Run, error) {
+	found, err := c.fleet.Selected(ctx, of)
+	runs := make([]service.Run, len(found))
+	for i, l := range found {
+		runs[len(found)-1-i] = service.Run{RunView: shown(l), JSON: l}
+	}
+	return runs, err
+}
+
+// Tally says how many runs there are.
+func (c *Commands) Tally(ctx context.Context, of service.Selection) (string, error) {
+	all, by, err := c.fleet.Count(ctx, of)
+	if err != nil || all <= of.Most {
+		return "", err
+	}
+	var parts []string
+	for _, status := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return by[b] - by[a] }) {
+		if by[status] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", by[status], status))
+		}
+	}
+	text := fmt.Sprintf("\nThese are the newest %d of %d runs", of.Most, all)
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text + ". All of them: --limit 0", nil
+}
+
+// WatchSelected lists again and again: a fleet says nothing by itself. It costs the server little, as Watch does.
+func (c *Commands) WatchSelected(ctx context.Context, of service.Selection, each func([]service.Run) error) error {
+	var before []byte
+	for first := true; ; first = false {
+		began := time.Now()
+		runs, err := c.Select(ctx, of)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil && first {
+			return err
+		}
+		if now, unread := json.Marshal(runs); err == nil && unread == nil && (first || !bytes.Equal(now, before)) {
+			before = now
+			if err := each(runs); err != nil {
+				return err
+			}
+		}
+		rest := time.NewTimer(max(restsAtLeast, restsFor*time.Since(began)))
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+		}
+		rest.Stop()
+	}
 }
 
 // Show returns a run as its last worker has kept it.
