@@ -22,10 +22,10 @@ type UnpackedFiles struct {
 	Told   []string  // what was done, for people
 }
 
-// UnpackFiles puts what the agents of a run have written into a folder, as the pack file at a path has it. The folder is
-// one that is empty or missing, or, of a run in a repository, a clone of that without local changes. The run may have
-// ended. Nothing of it but its work is taken, so this machine knows as little of it as before. What it reads is believed
-// in nothing; where something is wrong, nothing is changed. It blocks for as long as that takes.
+// UnpackFiles puts what the agents of a run have written into a folder, as the pack file at a path has it. The folder
+// is one that is empty or missing, or, of a run in a repository, a clone of that without local changes. The run may
+// have ended. Nothing of it but its work is taken, so this machine knows as little of it as before. What it reads is
+// believed in nothing; where something is wrong, nothing is changed. It blocks for as long as that takes.
 func UnpackFiles(ctx context.Context, file, folder string) (f UnpackedFiles, err error) {
 	in, err := os.Open(file)
 	if err != nil {

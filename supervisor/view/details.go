@@ -31,8 +31,8 @@ type Details struct {
 	// of a run that is a pool, or nothing but its tasks
 	Tasks    *notice.Table `json:"tasks"`
 	Result   string        `json:"-"` // the command that gets what was written, where that is not here
-	Pool     bool          `json:"-"`                // they are alike, and may be many
-	Agent    string        `json:"-"`                // the one that was named; "": the run
+	Pool     bool          `json:"-"` // they are alike, and may be many
+	Agent    string        `json:"-"` // the one that was named; "": the run
 	Question *QuestionView `json:"-"`
 }
 

@@ -78,8 +78,8 @@ func (c connected) fetch(ctx context.Context, id, dir string, asJSON bool) error
 			p.Notice(t)
 		}
 		if asJSON {
-			return p.JSON(fetchedJSON{ID: r.ID, Folder: folder, Epoch: f.Epoch, At: f.At, InTurn: append([]string{}, f.InTurn...),
-				Ended: forgotten || r.EndedAt != nil})
+			return p.JSON(fetchedJSON{ID: r.ID, Folder: folder, Epoch: f.Epoch, At: f.At,
+				InTurn: append([]string{}, f.InTurn...), Ended: forgotten || r.EndedAt != nil})
 		}
 		return p.Result(fetchedWords(r, forgotten, folder, f))
 	})

@@ -59,8 +59,8 @@ func (e *UncertainError) Error() string {
 	if e.Cause != nil {
 		why = e.Cause.Error()
 	}
-	return fmt.Sprintf("%s to %s is on its way, and may still be taken: %s. Before you say anything else to the run, see with "+
-		"`claude-supervise fleet show %s`; to say the same again is safe", e.What, e.Run, why, e.Run)
+	return fmt.Sprintf("%s to %s is on its way, and may still be taken: %s. Before you say anything else to the run, "+
+		"see with `claude-supervise fleet show %s`; to say the same again is safe", e.What, e.Run, why, e.Run)
 }
 
 // Unwrap returns what was wrong, as the page knows it.

@@ -11,10 +11,10 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 )
 
-// What is said to a run is taken by the run's workflow, and that is decided about by workers. Where none is up, or those
-// that are stand still, whoever says it decides here, with the fleet's key, until it is taken: an answer is kept, and a
-// run that nobody has is stopped. No run is had here: that takes a worker. It is only for the moment, for a laptop that
-// always asked for decisions would keep runs from them whenever it sleeps.
+// What is said to a run is taken by the run's workflow, and that is decided about by workers. Where none is up, or
+// those that are stand still, whoever says it decides here, with the fleet's key, until it is taken: an answer is kept,
+// and a run that nobody has is stopped. No run is had here: that takes a worker. It is only for the moment, for a
+// laptop that always asked for decisions would keep runs from them whenever it sleeps.
 
 const (
 	// hostAfter is how long nobody may have taken what was said, before it is decided about here.

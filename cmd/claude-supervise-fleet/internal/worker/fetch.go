@@ -22,8 +22,8 @@ type Fetched struct {
 	Epoch int
 }
 
-// Fetch puts what the agents of a run have written into a folder, as pack.UnpackFiles does: what the newest snapshot has
-// that is whole. ErrNoSnapshot if there is none.
+// Fetch puts what the agents of a run have written into a folder, as pack.UnpackFiles does: what the newest snapshot
+// has that is whole. ErrNoSnapshot if there is none.
 func (s Store) Fetch(ctx context.Context, run, folder string) (f Fetched, err error) {
 	all, err := s.snapshots(ctx, run)
 	if err != nil {

@@ -60,8 +60,8 @@ func (h *held) outcome(p *process, seen flow.Seen, back bool) (flow.Outcome, err
 	return out, nil
 }
 
-// ofThisMachine reports whether claude-supervise has refused what the worker has added to the task: its folders. Another
-// worker has others.
+// ofThisMachine reports whether claude-supervise has refused what the worker has added to the task: its folders.
+// Another worker has others.
 func ofThisMachine(said string) bool {
 	return strings.HasPrefix(said, "--snapshots") || strings.HasPrefix(said, "--cwd")
 }
