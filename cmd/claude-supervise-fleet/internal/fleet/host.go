@@ -32,7 +32,7 @@ func (f Fleet) decides() (done func()) {
 		return func() {}
 	}
 	over, left := make(chan struct{}), make(chan struct{})
-	go func() { // done waits for it, as long as a person is to
+	go func() { // waited for by done, within bounds: a server that does not answer may hold it
 		defer close(left)
 		wait := time.NewTimer(hostAfter)
 		defer wait.Stop()
