@@ -37,57 +37,7 @@ func (s *Story) spentShare(n int, cost float64) {
 		Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum budget"}})
 }
 
-// relaunches plays the start of launch n, and gives what the agent reads first.
-func (s *Story) relaunches(n int) string {
-	s.T.Helper()
-	s.plans("launch " + Root)
-	s.Do(Started{Agent: Root, Launch: n, PID: 100 + n})
-	text := s.Delivers(n).Text
-	s.Do(TurnBegun{Agent: Root, Launch: n})
-	return text
-}
-
 func (s *Story) share(n int) float64 { return s.State.Launches.Get(Root)[n-1].ShareUSD }
-
-func TestABudgetThatIsUsedUpAsksAndRaisedGoesOnInTheConversation(t *testing.T) {
-	s := withBudget(t, conf.Budget{CostUSD: 2})
-	if got := s.share(1); got != 2 {
-		t.Fatalf("its first process may cost %v", got)
-	}
-	s.spentShare(1, 2.03)
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.OverBudget)
-	q := s.asksBudget(Root, "q-1")
-	if want := "The cost budget of the run is used up: $2.03 of $2.00. Raise it, finish up, or stop?"; q.Text != want {
-		t.Errorf("the person reads %q", q.Text)
-	}
-	if !strings.Contains(q.Context, "Cannot go on: "+Root) {
-		t.Errorf("and beside it %q", q.Context)
-	}
-	s.Answers("q-1", "raise 5")
-	s.is(checkpoints.Starting)
-	if l := s.State.Launch(Root); !l.Resume || l.ShareUSD < 2.969 || l.ShareUSD > 2.971 {
-		t.Errorf("it continues by %+v", l)
-	}
-	if got := s.relaunches(2); !strings.Contains(got, "GO ON") {
-		t.Errorf("it reads %q", got)
-	}
-}
-
-func TestABudgetOfWhichTooLittleIsLeftSaysSo(t *testing.T) {
-	s := withBudget(t, conf.Budget{CostUSD: 0.008})
-	s.Do(TurnEnded{Agent: Root, Launch: 1, CostUSD: 0.0079, Failure: procs.Failure{Kind: procs.CutShort, Passing: true}})
-	s.Ends()
-	s.Rests(true)
-	const is = "budget of the run is used up: $0.0079 of $0.0080 (the rest is too little for another process)"
-	if q := s.asksBudget(Root, "q-1"); q.Text != "The cost "+is+". Raise it, finish up, or stop?" {
-		t.Errorf("the person reads %q", q.Text)
-	}
-	if why := s.State.Agents.Get(Root).Reason; why != "the cost "+is {
-		t.Errorf("its reason is %q", why)
-	}
-}
 
 func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) {
 	// It might delegate, so something is left for others.
@@ -107,15 +57,6 @@ func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) 
 	s.Ends()
 	s.Rests(true)
 	s.is(checkpoints.OverBudget) // a cent is not worth a launch
-}
-
-func TestATurnThatEndsForAnotherReasonThanOurBoundFails(t *testing.T) {
-	s := withBudget(t, conf.Budget{CostUSD: 2})
-	s.spentShare(1, 0.5) // by a --max-budget-usd of the person's own
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.Failed)
-	s.exits(exit.Budget)
 }
 
 func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
@@ -152,59 +93,6 @@ func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestWorkThatIsDoneWithTheLastOfItsBudgetSucceeds(t *testing.T) {
-	s := withBudget(t, conf.Budget{Tokens: 1000})
-	s.reports("success", "")
-	s.Do(Spent{Agent: Root, Launch: 1, InputTokens: 1200})
-	s.turnEnds()
-	s.Do(Checked{Agent: Root})
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.Succeeded)
-}
-
-func TestWhoWaitsForAPersonIsNotCut(t *testing.T) {
-	s := withBudget(t, conf.Budget{Time: time.Hour})
-	s.plans("clock " + Root)
-	s.Asks("q-1", "Which database?")
-	s.plansNot("clock")
-	s.Do(Worked{Agent: Root, For: 2 * time.Hour}) // until it asked
-	s.is(checkpoints.Waiting)
-	s.Answers("q-1", "SQLite")
-	s.plans("end " + Root)
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.OverBudget)
-	s.asksBudget(Root, "q-2")
-	s.Answers("q-2", "raise +2h")
-	s.is(checkpoints.Starting)
-	if got := s.relaunches(2); !strings.Contains(got, "A1: SQLite") {
-		t.Errorf("the answer is lost: %q", got)
-	}
-}
-
-func TestToldToFinishAnAgentHasAFewRequestsAndNoMore(t *testing.T) {
-	s := withBudget(t, conf.Budget{CostUSD: 1})
-	s.spentShare(1, 1.1)
-	s.Ends()
-	s.Rests(true)
-	s.asksBudget(Root, "q-1")
-	s.Answers("q-1", "finish")
-	s.is(checkpoints.Starting)
-	if l := s.State.Launch(Root); l.MaxTurns != finishTurns || l.ShareUSD != 0 {
-		t.Fatalf("it may make %d requests for $%v", l.MaxTurns, l.ShareUSD)
-	}
-	if got := s.relaunches(2); !strings.Contains(got, "## FINISH UP") {
-		t.Errorf("it reads %q", got)
-	}
-	s.Do(TurnEnded{Agent: Root, Launch: 2, Turns: finishTurns,
-		Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns (3)"}})
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.Failed)
-	s.exits(exit.Budget)
 }
 
 // What it has reported was shown: its end says so, and that the limit came after.
@@ -265,46 +153,6 @@ func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
 			t.Errorf("%s: it is %s (%s)", name, a.Status, a.Reason)
 		}
 	}
-}
-
-func TestStoppedForItsBudgetTheWorkIsStopped(t *testing.T) {
-	s := withBudget(t, conf.Budget{CostUSD: 1})
-	s.spentShare(1, 1.1)
-	s.Ends()
-	s.Rests(true)
-	s.asksBudget(Root, "q-1")
-	s.Answers("q-1", "stop")
-	s.is(checkpoints.Stopped)
-}
-
-func TestWithNobodyToAskABudgetIs4AndTheAnswerIsTaken(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) {
-		c.Budget, c.OnQuestion, c.Delegate = conf.Budget{CostUSD: 1}, conf.Park, conf.Delegates{conf.DenyDelegations}
-	})
-	s.spentShare(1, 1.1)
-	s.Ends()
-	s.Rests(true)
-	s.plansNot("leave")
-	s.asksBudget(Root, "q-1")
-	s.Do(NotificationSent{Question: "q-1"})
-	s.plans("leave")
-	s.exits(exit.Budget)
-	s.Do(Left{})
-	s.Do(Opened{PID: 2, Policy: conf.Ask,
-		Notes: []InboxEntry{{Seq: 1, Kind: EntryAnswer, Question: "q-1", Value: "raise 3", By: "answer", At: s.At}}})
-	s.is(checkpoints.Starting)
-}
-
-func TestUnderTheFailPolicyABudgetFailsWith4(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) {
-		c.Budget, c.OnQuestion, c.Delegate = conf.Budget{CostUSD: 1}, conf.Fail, conf.Delegates{conf.DenyDelegations}
-	})
-	s.spentShare(1, 1.1)
-	s.Ends()
-	s.Rests(true)
-	s.Do(BudgetAsked{Agent: Root, Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{}}}})
-	s.is(checkpoints.Failed)
-	s.exits(exit.Budget)
 }
 
 // A question takes one answer, whatever that is: what is asked again has another id.

@@ -11,9 +11,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
-	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/listen"
-	"claude-supervise/supervisor/questions"
 )
 
 // calls lets the agent, or a subagent of it, call a tool of ours. ids are for the questions.
@@ -57,44 +55,6 @@ func (s *Story) returned() string {
 	}
 	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	return r.Message
-}
-
-func TestACallWaitsForThePersonAndReturnsTheAnswer(t *testing.T) {
-	s := Begin(t, nil)
-	s.calls("r1", "ask_user",
-		`{"questions":[{"text":"Which database?","options":[{"label":"PostgreSQL"},{"label":"SQLite"}]}]}`, nil, "q-1")
-	s.is(checkpoints.Waiting)
-	s.plans("hold")
-	if s.try(Called{Agent: Root, Launch: 1,
-		Call: checkpoints.ToolCall{Launch: 1, Request: "r1", Name: "ask_user", Input: raw("x"), Served: true}}) {
-		t.Error("the same call opens its question again")
-	}
-	s.Answers("q-1", "SQLite")
-	if got := s.returned(); got != "SQLite" {
-		t.Errorf("the call returns %q", got)
-	}
-	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
-		t.Errorf("the question is %s", q.State)
-	}
-	s.is(checkpoints.Running)
-}
-
-func TestAStopByToolWaitsForWhatThePersonDecides(t *testing.T) {
-	s := Begin(t, nil)
-	s.calls("r1", "stop_work",
-		`{"blocker_type":"external_dependency","details":"npm is missing","resume_requirements":"run: npm install"}`,
-		nil, "q-1")
-	s.is(checkpoints.Waiting)
-	s.Answers("q-1", questions.RunCommand+": npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.is(checkpoints.Waiting) // in the same call, for the leave to run it
-	s.Answers("q-2", questions.RunIt)
-	s.plans("run q-2")
-	s.Do(RanCommand{Question: "q-2",
-		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 0", Output: "added 3 packages"}})
-	if got := s.returned(); !strings.Contains(got, "## BLOCKER RESOLVED") || !strings.Contains(got, "added 3 packages") {
-		t.Errorf("the call returns:\n%s", got)
-	}
 }
 
 func TestWhatNeedsNobodyIsRepliedAtOnce(t *testing.T) {
@@ -148,42 +108,6 @@ func TestASubagentDelegatesInTheAgentsName(t *testing.T) {
 	if reply := string(d.Reply); !strings.Contains(reply, "in whose name you asked") {
 		t.Errorf("the subagent reads %s", reply)
 	}
-}
-
-func TestAReportByToolEndsTheWork(t *testing.T) {
-	s := Begin(t, nil)
-	s.calls("r1", "report_completion", `{"status":"success","summary":"Chose it.","deliverables":["schema.sql"]}`, nil)
-	s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1"})
-	if block := s.State.Launch(Root).Gate.Block; block != "" {
-		t.Errorf("the gate sends a reported agent on: %s", block)
-	}
-	s.Do(GateReplied{Agent: Root, Launch: 1, Request: "g1"})
-	s.reply("r1")
-	s.turnEnds()
-	s.Do(Checked{Agent: Root})
-	s.Ends()
-	s.is(checkpoints.Succeeded)
-}
-
-func TestProgressIsSaidAsWhatTheAgentDoes(t *testing.T) {
-	s := Begin(t, nil)
-	s.calls("r1", "report_progress", `{"percent":40,"step":"migrating","eta":"10 min"}`, nil)
-	if got, want := s.State.Agents.Get(Root).Reason, "at work, 40 %: migrating (ready in 10 min)"; got != want {
-		t.Errorf("the reason is %q, want %q", got, want)
-	}
-}
-
-func TestACallThatIsWithdrawnIsRepliedNoMore(t *testing.T) {
-	s := Begin(t, nil)
-	s.calls("r1", "check_work", `{}`, nil)
-	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "r1"})
-	s.plansNot("reply")
-	s.calls("r2", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
-	s.Do(AskCancelled{Agent: Root, Launch: 1, Request: "r2"})
-	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionWithdrawn {
-		t.Errorf("the question is %s", q.State)
-	}
-	s.is(checkpoints.Running)
 }
 
 func TestAProcessIsHeldFromTheMomentInWhichAllOfItWaits(t *testing.T) {
@@ -250,53 +174,6 @@ func TestAnAnswerInACallLeavesTheOthersWaiting(t *testing.T) {
 		}
 	}
 	s.is(checkpoints.Running)
-}
-
-// A day of waiting is a matter of records: no timer of the wait survives its supervisor, and nothing ends by it.
-func TestAnAnswerAfterADayReturnsInTheSameCall(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
-	s.plansNot("hold")
-	s.At = s.At.Add(24 * time.Hour)
-	s.Answers("q-1", "this one")
-	if got := s.returned(); got != "this one" {
-		t.Errorf("the call returns %q", got)
-	}
-}
-
-func TestAServerInTheBackgroundKeepsNoProcessWaitingForEver(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: []checkpoints.Task{{ID: "b1", Name: "shell: npm run dev"}}})
-	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
-	s.is(checkpoints.Waiting)
-	s.plans("hold")
-}
-
-// The CLI begins a turn by itself for background work that ends too late to be told of in the turn under way.
-func TestWorkThatEndsWithItsTurnIsWaitedFor(t *testing.T) {
-	tasks := []checkpoints.Task{{ID: "sub1", Name: "subagent: look", Subagent: true}}
-	for name, ends := range map[string]func(*Story){
-		"before the gate": func(s *Story) {
-			s.Do(BackgroundChanged{Agent: Root, Launch: 1})
-			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Report: true, EndUnreported: true})
-		},
-		"after the gate": func(s *Story) {
-			s.Do(GateAsked{Agent: Root, Launch: 1, Request: "g1", Background: tasks})
-			s.Do(BackgroundChanged{Agent: Root, Launch: 1})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := Begin(t, nil)
-			s.Do(BackgroundChanged{Agent: Root, Launch: 1, Tasks: tasks})
-			ends(s)
-			s.turnEnds()
-			s.is(checkpoints.Blocked)
-			s.plansNot("end")
-			s.Do(TurnBegun{Agent: Root, Launch: 1})
-			s.turnEnds()
-			s.plans("end")
-		})
-	}
 }
 
 // A line that is too long to be read, or a subagent that was ended just then: the result of an answered call may never

@@ -7,71 +7,12 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/prompts"
 )
 
 func (s *Story) says(text string) {
 	s.T.Helper()
 	s.Notes(InboxEntry{Kind: EntryMessage, Value: text, By: "a test"})
-}
-
-func TestWhatAPersonSaysGoesIntoTheTurnUnderWay(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
-	s.says("use SQLite")
-	d := s.Delivers(1)
-	if !strings.Contains(d.Text, "## MESSAGE FROM THE USER\n\nuse SQLite") {
-		t.Fatalf("the agent reads:\n%s", d.Text)
-	}
-	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	s.is(checkpoints.Running)
-	s.turnEnds()
-	s.plansNot("deliver")
-}
-
-func TestAReleaseThatWouldShowAMessageTwiceGetsItAfterTheTurn(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.7"})
-	s.says("use SQLite")
-	s.plansNot("deliver")
-	s.turnEnds()
-	if d := s.Delivers(1); !strings.Contains(d.Text, "use SQLite") {
-		t.Fatalf("the agent reads:\n%s", d.Text)
-	}
-}
-
-func TestAMessageIsNoAnswer(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
-	s.Asks("q-1", "Which?")
-	s.is(checkpoints.Waiting)
-	s.says("take your time")
-	d := s.Delivers(1)
-	if d.Text == "" || s.State.Questions.Get("q-1").State != checkpoints.QuestionOpen {
-		t.Fatalf("the question is %s, the agent reads %q", s.State.Questions.Get("q-1").State, d.Text)
-	}
-	s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.329"})
-	s.turnEnds()
-	s.is(checkpoints.Waiting)
-	s.Answers("q-1", "SQLite")
-	if d := s.Delivers(1); !strings.Contains(d.Text, "A1: SQLite") {
-		t.Fatalf("the agent reads:\n%s", d.Text)
-	}
-}
-
-func TestAMessageToAParkedAgentWaitsForTheAnswer(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
-	s.Asks("q-1", "Which?")
-	s.Ends()
-	s.Rests(true)
-	s.says("and hurry")
-	s.is(checkpoints.Parked)
-	s.Answers("q-1", "SQLite")
-	if text := s.delivered(2); !strings.Contains(text, "A1: SQLite") || !strings.Contains(text, "and hurry") {
-		t.Fatalf("the agent reads:\n%s", text)
-	}
 }
 
 // What was said into a turn that was killed may have been read or not: the transcript decides, and nothing is said
@@ -163,25 +104,4 @@ func TestMessagesThatNobodyReadsAreRefused(t *testing.T) {
 func message(to, text string) signals.Signal {
 	return signals.Signal{Kind: signals.Message,
 		Fields: []signals.Field{{Name: "to", Value: to}, {Name: "text", Value: text}}}
-}
-
-func TestAMessageDoesNotOvertakeAPrompt(t *testing.T) {
-	s := Begin(t, nil)
-	s.turnEnds()
-	s.Asks("q-1", "Which?")
-	s.dies(crash())
-	s.Rests(true)
-	s.Answers("q-1", "SQLite")
-	s.says("mind the tests")
-	s.Do(Started{Agent: Root, Launch: 2, PID: 102})
-	for _, e := range Plan(s.State) {
-		if e.Do == effect.Deliver && !strings.Contains(s.State.Deliveries.Get(e.Delivery).Text, "A1: SQLite") {
-			t.Fatalf("beside its answer the agent reads:\n%s", s.State.Deliveries.Get(e.Delivery).Text)
-		}
-	}
-	s.Delivers(2)
-	s.Do(TurnBegun{Agent: Root, Launch: 2, Version: "2.1.329"})
-	if d := s.Delivers(2); !strings.Contains(d.Text, "mind the tests") {
-		t.Fatalf("then the agent reads:\n%s", d.Text)
-	}
 }

@@ -12,26 +12,6 @@ import (
 	"claude-supervise/supervisor/questions"
 )
 
-// A tool's answer goes back in the same turn, and counts as delivered by the tool's result.
-func TestAToolsQuestionIsAnsweredInItsTurn(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(askUser("q-1"))
-	s.is(checkpoints.Waiting)
-	s.plans("hold")
-	s.Answers("q-1", "SQLite")
-	s.is(checkpoints.Running)
-	d := s.Delivers(1)
-	if string(
-		d.Reply) != `{"behavior":"allow","updatedInput":{"answers":{"Which `+
-		`database?":"SQLite"},"questions":[{"question":"Which database?"}]}}` {
-		t.Fatalf("the reply is %s", d.Reply)
-	}
-	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
-		t.Fatalf("the question is %s", q.State)
-	}
-}
-
 func askUser(id string) Asked {
 	return Asked{
 		Agent: Root, Launch: 1, Kind: questions.AskClarification,
@@ -41,52 +21,11 @@ func askUser(id string) Asked {
 	}
 }
 
-func TestAToolsAnswerThatMayBeLostIsRestatedOnlyIfTheTranscriptLacksIt(t *testing.T) {
-	for name, found := range map[string]bool{"lost": false, "in the transcript": true} {
-		t.Run(name, func(t *testing.T) {
-			s := Begin(t, nil)
-			s.Do(askUser("q-1"))
-			s.Answers("q-1", "SQLite")
-			s.Delivers(1)
-			s.dies(crash())
-			s.plansNot("launch")
-			for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
-				s.Do(Confirmed{UUID: d.UUID, Found: d.Tool == nil || found})
-			}
-			s.Rests(true)
-			s.Do(RetryDue{Agent: Root})
-			s.plans("launch " + Root + " 2")
-			text := s.delivered(2)
-			if restated := strings.Contains(text, "A1: SQLite"); restated == found {
-				t.Fatalf("found %v, and the relaunch says:\n%s", found, text)
-			}
-		})
-	}
-}
-
 // delivered starts launch n and gives what it is told first.
 func (s *Story) delivered(n int) string {
 	s.T.Helper()
 	s.Do(Started{Agent: Root, Launch: n, PID: 100 + n})
 	return s.Delivers(n).Text
-}
-
-// The CLI writes its transcript up to 100 ms late: what it confirmed and then forgot is said again.
-func TestAToolsAnswerThatWasConfirmedAndThenForgottenIsRestated(t *testing.T) {
-	s := Begin(t, nil)
-	s.Do(askUser("q-1"))
-	s.Answers("q-1", "SQLite")
-	d := s.Delivers(1)
-	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	s.dies(crash())
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
-		s.Do(Confirmed{UUID: v.UUID, Found: v.Tool == nil})
-	}
-	s.Rests(true)
-	s.Do(RetryDue{Agent: Root})
-	if text := s.delivered(2); !strings.Contains(text, "A1: SQLite") {
-		t.Fatalf("the agent reads:\n%s", text)
-	}
 }
 
 func TestAPermissionGivenWhileParkedIsGoodForOneCallOfThatInput(t *testing.T) {

@@ -1,0 +1,375 @@
+package supervisor
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
+	"claude-supervise/supervisor/conf"
+)
+
+// The stories of testdata/stories drive Step and Plan as a Story of Go does, and are read like a transcript: what
+// happens, and what is decided after it. A story begins with "== ", its name, a test. Below it are its lines, from an
+// agent at work on its first turn:
+//
+//	with KEY=VALUE…            the first line, if at all: what the run was started with (settings)
+//	EVENT KEY=VALUE…           an event by its stored name, of the root and its newest launch unless it says another
+//	VERB WORD…                 one or more events that belong together (verbs)
+//	not EVENT…                 the event is unwelcome
+//	is STATUS, exits CODE, reason TEXT, leaves CODE            what the root is, and its supervisor leaves with
+//	plans KEY, no KEY          an effect whose key begins so is planned, or none is
+//	plan KEY, KEY…             these are planned, and nothing else
+//	question ID STATE KEY=VALUE…    the record of a question
+//	agent KEY=VALUE…, launch N KEY=VALUE…    the records of the root and of its newest launch
+//	session anew                             its conversation is another than at the beginning
+//	reads TEXT…, lacks TEXT…   what the prompt or the reply that was last delivered says, or does not
+//	prompts N, said N TEXT     so many prompts have reached it (the last is read), so often it was told this
+//	gate TEXT                  what the Stop hook tells the agent; "": it lets the turn end
+//
+// A word with blanks stands in quotes, as in Go. The root is called root. A # begins a comment.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "stories", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		doc, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range strings.Split("\n"+string(doc), "\n== ") {
+			name, lines, _ := strings.Cut(part, "\n")
+			if i > 0 {
+				t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+name, func(t *testing.T) { tell(t, lines) })
+			}
+		}
+	}
+}
+
+// A telling is a story under way.
+type telling struct {
+	*Story
+	read    string // what was last delivered
+	sent    string // its UUID
+	session string // of the first launch
+}
+
+func tell(t *testing.T, lines string) {
+	t.Helper()
+	var s *telling
+	at := ""
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("in the line: %s", at)
+		}
+	})
+	for line := range strings.Lines(lines) {
+		words := wordsOf(t, line)
+		if len(words) == 0 {
+			continue
+		}
+		if s == nil {
+			settled := func(*conf.Config) {}
+			if words[0] == "with" {
+				settled = func(c *conf.Config) { settle(t, c, words[1:]) }
+			}
+			s = &telling{Story: Begin(t, settled)}
+			if s.session = s.State.Agents.Get(Root).SessionID; words[0] == "with" {
+				continue
+			}
+		}
+		at = strings.TrimSpace(line)
+		if s.play(words); t.Failed() {
+			return
+		}
+	}
+}
+
+// wordsOf splits a line into words, of which those in quotes are read as in Go.
+func wordsOf(t *testing.T, line string) (words []string) {
+	t.Helper()
+	for line = strings.TrimSpace(line); line != "" && line[0] != '#'; line = strings.TrimSpace(line) {
+		end := strings.IndexAny(line+" ", " \"`")
+		word := line[:end]
+		if line = line[end:]; line != "" && line[0] != ' ' {
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			text, _ := strconv.Unquote(quoted)
+			word, line = word+text, line[len(quoted):]
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// settle changes what a run is started with.
+func settle(t *testing.T, c *conf.Config, pairs []string) {
+	t.Helper()
+	for _, pair := range pairs {
+		key, value, _ := strings.Cut(pair, "=")
+		rest, err := time.ParseDuration(value)
+		switch key {
+		case "hold":
+			if value == "forever" {
+				rest, err = conf.Forever, nil
+			}
+			c.Hold = rest
+		case "max-held":
+			c.MaxHeld, err = strconv.Atoi(value)
+		case "on-question":
+			c.OnQuestion, err = conf.OnQuestion(value), nil
+		case "relaunch":
+			c.Relaunch, err = conf.Relaunch(value), nil
+		case "delegate":
+			c.Delegate, err = conf.ParseDelegates(value)
+		case "flags":
+			c.Flags, err = strings.Fields(value), nil
+		case "silent-after":
+			c.SilentAfter = rest
+		case "on-silence":
+			c.OnSilence, err = conf.OnSilence(value), nil
+		case "cost":
+			c.Budget.CostUSD, err = strconv.ParseFloat(value, 64)
+		case "tokens":
+			c.Budget.Tokens, err = strconv.ParseInt(value, 10, 64)
+		case "turns":
+			c.Budget.Turns, err = strconv.Atoi(value)
+		case "time":
+			c.Budget.Time = rest
+		case "notify":
+			c.Notify, err = strings.Fields(value), nil
+		default:
+			t.Fatalf("no setting is called %s", key)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", pair, err)
+		}
+	}
+}
+
+// verbs are events that belong together.
+var verbs = map[string]func(s *telling, words []string){
+	"asks":      func(s *telling, w []string) { s.Asks(w[0], w[1]) }, // by a signal, and its turn ends
+	"says":      func(s *telling, w []string) { s.says(w[0]) },
+	"answers":   func(s *telling, w []string) { s.Answers(w[0], w[1]) },
+	"turn-ends": func(s *telling, _ []string) { s.turnEnds() },
+	"reports":   func(s *telling, w []string) { s.reports(w[0], strings.Join(w[1:], "\n")) },
+	"ends":      func(s *telling, _ []string) { s.Ends() },                             // as it was told to
+	"crashes":   func(s *telling, _ []string) { s.dies(crash()) },                      // by itself
+	"rests":     func(s *telling, w []string) { s.Rests(!slices.Contains(w, "lost")) }, // lost: what was said to it
+	"launches":  func(s *telling, _ []string) { s.Launches(s.State.Launch(Root).N) },   // until it reads its prompt
+	"delivers": func(s *telling, _ []string) {
+		d := s.Delivers(s.State.Launch(Root).N)
+		s.read, s.sent = d.Text+string(d.Reply), d.UUID
+	},
+	"finds": func(s *telling, _ []string) { // the conversation has the prompt already
+		for _, d := range s.State.FindDeliveries(Root, undelivered) {
+			s.Do(Sent{UUID: d.UUID, Launch: s.State.Launch(Root).N})
+			s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
+		}
+	},
+	"relaunches": func(s *telling, _ []string) { // until its first prompt is sent
+		s.read = s.delivered(s.State.Launch(Root).N)
+	},
+	"tool": func(s *telling, w []string) { // REQUEST NAME INPUT ID…: a call of one of ours; NAME@SUB: by a subagent
+		name, sub, isSub := strings.Cut(w[1], "@")
+		var from *checkpoints.Subagent
+		if isSub {
+			from = &checkpoints.Subagent{ID: sub, ToolUse: "toolu_" + sub, Depth: 1}
+		}
+		s.calls(w[0], name, w[2], from, w[3:]...)
+	},
+	"replied": func(s *telling, w []string) { s.read = s.reply(w[0]).Text }, // REQUEST: which needed nobody
+	"returns": func(s *telling, w []string) { // what a call that waited returns
+		s.read = s.returned()
+		wants(s.T, "result", s.read, w[0])
+	},
+	"later": func(s *telling, w []string) {
+		d, err := time.ParseDuration(w[0])
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		s.At = s.At.Add(d)
+	},
+	"confirms": func(s *telling, w []string) { // found, or lost: the answers of its calls
+		for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
+			s.Do(Confirmed{UUID: d.UUID, Found: d.Tool == nil || w[0] == "found"})
+		}
+	},
+	"receives": func(s *telling, _ []string) { // the receipt of what was last delivered
+		s.Do(Received{UUID: s.sent, State: checkpoints.DeliveryDelivered})
+	},
+	"inbox": func(s *telling, w []string) { // KIND ID VALUE, of each note; of a stop KIND alone
+		var notes []InboxEntry
+		for ; len(w) > 0; w = w[min(len(w), 3):] {
+			if n := (InboxEntry{Kind: w[0]}); n.Kind == EntryStop {
+				notes, w = append(notes, n), append([]string{"", ""}, w...)
+			} else {
+				notes = append(notes, InboxEntry{Kind: n.Kind, Question: w[1], Value: w[2]})
+			}
+		}
+		s.Notes(notes...)
+	},
+}
+
+// opening are events of a question that is asked, under an id.
+var opening = map[string]func(s *telling, words []string) Event{
+	"signals": func(s *telling, w []string) Event { // ID TEXT ID TEXT…
+		e := s.clarification(w[0], w[1])
+		for i := 2; i < len(w); i += 2 {
+			q := e.Signal.Questions[0]
+			q.ID, q.Text = fmt.Sprintf("Q%d", i/2+1), w[i+1]
+			e.Signal.Questions, e.IDs, e.Presets = append(e.Signal.Questions, q), append(e.IDs, w[i]), nil
+		}
+		return e
+	},
+	"calls": func(_ *telling, w []string) Event { return askUser(w[0]) }, // AskUserQuestion
+	"spends": func(s *telling, w []string) Event { // COST: its turn ends by what its launch may cost
+		usd, err := strconv.ParseFloat(w[0], 64)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		return TurnEnded{Agent: Root, Launch: s.State.Launch(Root).N, CostUSD: usd,
+			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum budget"}}
+	},
+	"fails": func(s *telling, w []string) Event { // KIND REASON: its turn ends so
+		f := procs.Failure{Kind: procs.FailureKind(w[0]), Reason: w[1], Passing: slices.Contains(w[2:], "passing")}
+		return TurnEnded{Agent: Root, Launch: s.State.Launch(Root).N, Failure: f}
+	},
+}
+
+// event makes the event of a line.
+func (s *telling) event(words []string) Event {
+	s.T.Helper()
+	if make, ok := opening[words[0]]; ok {
+		return make(s, words[1:])
+	}
+	kind, ok := kinds[words[0]]
+	if !ok {
+		s.T.Fatalf("nothing is called %s; there are %q, and the events %q", words[0],
+			slices.Sorted(maps.Keys(verbs)), slices.Sorted(maps.Keys(kinds)))
+	}
+	fields := map[string]json.RawMessage{}
+	if _, has := kind.FieldByName("Agent"); has {
+		fields["Agent"] = raw(Root)
+	}
+	if _, has := kind.FieldByName("Launch"); has {
+		fields["Launch"] = raw(s.State.Launch(Root).N)
+	}
+	for _, pair := range words[1:] {
+		key, value, _ := strings.Cut(pair, "=")
+		f, has := kind.FieldByName(key)
+		if !has {
+			s.T.Fatalf("%s has no %s", words[0], key)
+		}
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			key = name // as it is stored
+		}
+		if fields[key] = json.RawMessage(value); f.Type.Kind() == reflect.String || !json.Valid(fields[key]) {
+			fields[key] = raw(value)
+		}
+	}
+	e, err := Recorded(checkpoints.Event{Run: RunID, Type: words[0], Doc: raw(fields)})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return e.Event
+}
+
+func (s *telling) play(words []string) {
+	s.T.Helper()
+	verb, args := words[0], words[1:]
+	rest := strings.ReplaceAll(strings.Join(args, " "), "root", Root)
+	switch verb {
+	case "not":
+		if s.try(s.event(args)) {
+			s.T.Errorf("it was welcome")
+		}
+	case "is":
+		s.is(Status(rest))
+	case "exits":
+		code, err := strconv.Atoi(rest)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		s.exits(code)
+	case "reason":
+		wants(s.T, "reason", s.State.Agents.Get(Root).Reason, args[0])
+	case "leaves":
+		wants(s.T, "exit code", fmt.Sprint(ExitCodeOf(s.State)), rest)
+	case "agent":
+		hasFields(s.T, s.State.Agents.Get(Root), args)
+	case "session":
+		if s.State.Agents.Get(Root).SessionID == s.session {
+			s.T.Error("it is the same session")
+		}
+	case "plans":
+		s.plans(rest)
+	case "no":
+		s.plansNot(rest)
+	case "plan":
+		wants(s.T, "plan", strings.Join(s.keys(), ", "), rest)
+	case "question":
+		q := s.State.Questions.Get(args[0])
+		wants(s.T, "state", string(q.State), args[1])
+		hasFields(s.T, q, args[2:])
+	case "launch":
+		l := s.State.Launch(Root)
+		wants(s.T, "launch", fmt.Sprint(l.N), args[0])
+		hasFields(s.T, l, args[1:])
+	case "reads", "lacks":
+		for _, text := range args {
+			if strings.Contains(s.read, text) != (verb == "reads") {
+				s.T.Errorf("%q: it reads\n%s", text, s.read)
+			}
+		}
+	case "prompts":
+		said := s.prompts()
+		s.read = said[len(said)-1]
+		wants(s.T, "number of prompts", fmt.Sprint(len(said)), rest)
+	case "said":
+		wants(s.T, "number of times", fmt.Sprint(strings.Count(strings.Join(s.prompts(), "\n"), args[1])), args[0])
+	case "gate":
+		if said := s.State.Launch(Root).Gate.Block; !strings.Contains(said, args[0]) || args[0] == "" && said != "" {
+			s.T.Errorf("it says %q", said)
+		}
+	default:
+		if play, ok := verbs[verb]; ok {
+			play(s, args)
+		} else {
+			s.Do(s.event(words))
+		}
+	}
+}
+
+// hasFields checks fields of a record, given as KEY=VALUE.
+func hasFields(t *testing.T, record any, pairs []string) {
+	t.Helper()
+	for _, pair := range pairs {
+		key, want, _ := strings.Cut(pair, "=")
+		f := reflect.ValueOf(record).Elem().FieldByName(key)
+		if !f.IsValid() {
+			t.Fatalf("a %T has no %s", record, key)
+		}
+		wants(t, key, fmt.Sprint(f.Interface()), want)
+	}
+}
+
+func wants(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("its %s is %q", what, got)
+	}
+}
