@@ -19,7 +19,7 @@ func main() { os.Exit(commands.Main(os.Args[1:], startServer)) }
 func startServer(ctx context.Context, file, namespace string, port int, key *tls.Config) (string, func() error,
 	error) {
 	s, err := dev.Start(ctx, dev.Options{File: file, Port: port, Namespace: namespace, Attributes: flow.Attributes(),
-		TLS: key})
+		TLS: key, Fatal: commands.Fatal})
 	if err != nil {
 		return "", nil, err
 	}

@@ -33,6 +33,10 @@ func TestAnAnswerThatAWorkersDiskDoesNotTakeGoesElsewhere(t *testing.T) {
 	s.must("answer", q, "JWT")
 	s.succeeds(run)
 	nothingIsLeft(t, run)
+	ended := s.until(run, "ended", func(l listed) bool { return l.ExitCode != nil })
+	if !strings.Contains(strings.Join(ended.Notes, "\n"), "worker small could not go on with it") {
+		t.Errorf("it is not told why it has moved: %q", ended.Notes)
+	}
 	if shown := s.must("show", run); !strings.Contains(shown, "JWT") {
 		t.Errorf("it is not shown what was answered: %s", shown)
 	}

@@ -71,3 +71,19 @@ func TestAWorkerInAWorkTreeSaysSo(t *testing.T) {
 		t.Errorf("it says %s", p.said)
 	}
 }
+
+// Workers of other machines, and whoever has named the server's address, find it again.
+func TestAServerThatIsStartedAgainHasItsPort(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	before := s.server().Address
+	s.restarts()
+	if now := s.server().Address; now != before {
+		t.Errorf("it was at %s, and is at %s", before, now)
+	}
+	for _, name := range []string{"temporal.db", "port", "dev.json", "fleet.key"} {
+		if info, err := os.Stat(filepath.Join(s.dev, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, %v", name, info, err)
+		}
+	}
+}

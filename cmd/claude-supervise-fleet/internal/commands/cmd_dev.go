@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -48,7 +50,7 @@ It keeps its state: runs continue when it is started again.`,
 			return runDev(cmd.Context(), start, f, port, noWorker)
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "the server listens on `PORT` (default: a free one)")
+	cmd.Flags().IntVar(&port, "port", 0, "the server listens on `PORT` (default: the last one)")
 	cmd.Flags().BoolVar(&noWorker, "no-worker", false, "start the server only")
 	f.add(cmd)
 	return cmd
@@ -95,9 +97,16 @@ func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noW
 	if err != nil {
 		return err
 	}
+	ports := filepath.Join(dir, "port")
+	if port == 0 {
+		port = keptPort(ports)
+	}
 	address, stop, err := start(ctx, filepath.Join(dir, "temporal.db"), namespace, port, shown)
 	if err != nil {
 		return err
+	}
+	if err := keepPort(ports, address); err != nil {
+		say("The server's port will be another one when it is started again: %v", err)
 	}
 	d.Address = address
 	defer func() { _ = os.Remove(path); quietly(stop) }() // it ends anyway
@@ -128,6 +137,33 @@ func runDev(ctx context.Context, start StartServer, f workerFlags, port int, noW
 	var told error
 	err = f.work(ctx, c, func(*worker.Worker) { told = tell() })
 	return errors.Join(told, err)
+}
+
+// keptPort returns the port that the server had before, so that workers of other machines and $TEMPORAL_ADDRESS find it
+// again; 0 where there was none, or somebody else has it now.
+func keptPort(file string) int {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.Atoi(oneLine(content))
+	if err != nil || port < 1 || port > 65535 {
+		return 0
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return 0
+	}
+	_ = l.Close() // nobody has come
+	return port
+}
+
+func keepPort(file, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(port+"\n"), 0o600)
 }
 
 // stopWithin is how long the server may take to stop: all that it has acknowledged is on disk.

@@ -65,6 +65,20 @@ func (f *fakeFleet) ListWorkflow(_ context.Context, r *workflowservice.ListWorkf
 	return list, f.away
 }
 
+// CountWorkflow counts those that ask.
+func (f *fakeFleet) CountWorkflow(context.Context, *workflowservice.CountWorkflowExecutionsRequest) (
+	*workflowservice.CountWorkflowExecutionsResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	count := &workflowservice.CountWorkflowExecutionsResponse{}
+	for _, l := range f.listed {
+		if len(l.Questions) > 0 {
+			count.Count++
+		}
+	}
+	return count, f.away
+}
+
 func (f *fakeFleet) DescribeWorkflowExecution(_ context.Context, run, _ string) (
 	*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	f.mu.Lock()
@@ -344,6 +358,33 @@ func TestListsThatTakeLongAreMadeSeldom(t *testing.T) {
 		synctest.Wait()
 		if f.lists > 30 { // one in 2.1 s
 			t.Errorf("it was listed %d times in a minute", f.lists)
+		}
+	})
+}
+
+// With very many runs a list takes long, and there is one seldom. A new question is there after the next count.
+func TestANewQuestionIsShownWhereListsTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := someFleet()
+		f.takes = 2 * time.Second
+		w := watch(t, somebodys(f))
+		<-w.seen
+		lists := f.lists
+		time.Sleep(15 * time.Second)
+		if f.lists != lists {
+			t.Fatalf("%d lists were made where nothing has changed", f.lists-lists)
+		}
+		f.change(func() {
+			asks := f.listed[1]
+			asks.ID, asks.Questions = "r-cccccccc", []flow.QuestionInfo{{ID: "q-new", Run: "r-cccccccc", AskedAt: time.Unix(1e9, 0)}}
+			f.listed = append(f.listed, asks)
+		})
+		began := time.Now()
+		if o := <-w.seen; !strings.Contains(ids(o.Questions), "q-new") {
+			t.Errorf("open are %s", ids(o.Questions))
+		}
+		if took := time.Since(began); took > countsEvery+f.takes {
+			t.Errorf("it is shown after %s", took)
 		}
 	})
 }

@@ -16,6 +16,10 @@ const (
 	restsAtLeast = time.Second
 	// restsFor is for how many times as long as a list takes: it has to cost the server little.
 	restsFor = 20
+	// countsEvery is how often it is counted meanwhile how many runs ask: that costs the server little, however many there
+	// are. Where it has changed they are listed after restsSoon times as long as a list takes.
+	countsEvery = time.Second
+	restsSoon   = 2
 	// behind is for how long a list may show what was before an answer that was given here.
 	behind = time.Minute
 )
@@ -27,6 +31,7 @@ func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.O
 	var before view.Overview
 	for {
 		began := time.Now()
+		asking, uncounted := d.fleet.Asking(ctx)
 		o, err := d.look(ctx, before)
 		switch {
 		case ctx.Err() != nil:
@@ -44,17 +49,45 @@ func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.O
 			return err
 		}
 		took := time.Since(began)
-		rest := time.NewTimer(max(restsAtLeast, restsFor*took))
-		select {
-		case <-time.After(took): // who asks again and again lists for half of the time at most
-		case <-ctx.Done():
+		if uncounted != nil {
+			asking = -1
 		}
+		d.rests(ctx, took, asking, look)
+	}
+}
+
+// rests returns when the runs are to be listed again, after a list that took so long; asking: so many asked before it,
+// -1: that could not be counted.
+func (d *Desk) rests(ctx context.Context, took time.Duration, asking int, look <-chan struct{}) {
+	rest, soon := time.NewTimer(max(restsAtLeast, restsFor*took)), time.NewTimer(restsSoon*took)
+	defer rest.Stop()
+	defer soon.Stop()
+	select {
+	case <-time.After(took): // who asks again and again lists for half of the time at most
+	case <-ctx.Done():
+	}
+	count := time.NewTicker(countsEvery)
+	defer count.Stop()
+	for {
 		select {
+		case <-count.C:
+			if now, err := d.fleet.Asking(ctx); err != nil || asking < 0 || now == asking {
+				continue
+			}
+			select {
+			case <-soon.C:
+			case <-rest.C:
+			case <-look:
+			case <-ctx.Done():
+			}
+			return
 		case <-look:
+			return
 		case <-rest.C:
+			return
 		case <-ctx.Done():
+			return
 		}
-		rest.Stop()
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/log/tag"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/common/rpc/encryption"
 	"go.temporal.io/server/schema/sqlite"
@@ -50,6 +51,9 @@ type Options struct {
 	// TLS is what the server shows, and wants of its clients: of the fleet's, and of its own parts among themselves, which
 	// listen on ports of loopback, too.
 	TLS *tls.Config
+
+	// Fatal is called, in any goroutine, when a part of the server cannot go on, as without its port. It must not return.
+	Fatal func(words string)
 }
 
 // A Server runs in this process until Stop.
@@ -74,11 +78,14 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	}
 	cfg, store := configOf(o, ports)
 	if _, err := os.Stat(o.File); errors.Is(err, fs.ErrNotExist) {
+		if err := own(o.File); err != nil {
+			return nil, fmt.Errorf("the server's state cannot be made in %s: %w", o.File, err)
+		}
 		if err := sqlite.SetupSchema(store); err != nil {
 			return nil, errors.Join(fmt.Errorf("the server's state cannot be made in %s: %w", o.File, err), os.Remove(o.File))
 		}
 	}
-	if err := forgetServers(ctx, o.File); err != nil {
+	if err := errors.Join(own(o.File), forgetServers(ctx, o.File)); err != nil {
 		return nil, err
 	}
 	namespace, err := sqlite.NewNamespaceConfig(clusterName, o.Namespace, false, o.Attributes)
@@ -91,7 +98,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	server, err := temporal.NewServer(
 		temporal.WithConfig(cfg),
 		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithLogger(log.NewNoopLogger()),
+		temporal.WithLogger(lastLogger{log.NewNoopLogger(), o.Fatal}),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper {
 			return authorization.NewNoopClaimMapper()
@@ -111,6 +118,36 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	}
 	return s, nil
 }
+
+// own makes a file where there is none, and has only this user read it; sqlite makes those beside it alike.
+func own(file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
+}
+
+// A lastLogger logs nothing but what a part of the server cannot go on without, in whichever goroutine. What logs that
+// goes on as if it had a port, for one, where the logger of a server would end it.
+type lastLogger struct {
+	log.Logger
+	fatal func(words string)
+}
+
+// Fatal says it, and is to end the process.
+func (l lastLogger) Fatal(what string, tags ...tag.Tag) {
+	words := what
+	for _, t := range tags {
+		if t.Key() == "error" || t.Key() == "address" {
+			words += fmt.Sprintf(": %.300v", t.Value())
+		}
+	}
+	l.fatal(words)
+}
+
+// With is the same logger: its tags would tell nothing more.
+func (l lastLogger) With(...tag.Tag) log.Logger { return l }
 
 // forgetServers removes from the state which servers it has served. One that has ended is looked for at its address for
 // as long as it may be alive elsewhere, which is most of a minute: nothing decides about runs then. There is no other:

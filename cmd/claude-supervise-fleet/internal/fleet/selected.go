@@ -96,3 +96,11 @@ func (f Fleet) Count(ctx context.Context, of service.Selection) (all int, by map
 	}
 	return all, by, nil
 }
+
+// Asking returns how many runs have open questions.
+func (f Fleet) Asking(ctx context.Context) (int, error) {
+	found, err := f.Client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: f.Namespace,
+		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s IS NOT NULL", flow.WorkflowName,
+			flow.AttributeOpen)})
+	return int(found.GetCount()), said(err)
+}

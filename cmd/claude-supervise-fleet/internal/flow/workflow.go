@@ -124,6 +124,7 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: fmt.Sprintf("epoch %d", r.Epoch),
 	}), Supervise, Attempt{Task: r.Task, Epoch: r.Epoch, Commit: r.Commit, Answers: r.Answers, Retry: r.Retry,
 		Revive: r.Revive, Kept: r.Seen.Kept}).Get(ctx, &out)
+	had := r.held
 	r.held = false
 	if err == nil && r.bound && !out.isOf(r.Epoch) {
 		err = errOtherEpoch
@@ -173,6 +174,10 @@ func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	why := err.Error()
 	if failed != nil {
 		why = failed.Message()
+	}
+	if had {
+		r.note(fmt.Sprintf("worker %s could not go on with it: %s. The run continues from its last snapshot (epoch %d); a "+
+			"turn that was under way is done again", r.Seen.Worker, why, r.Epoch+1))
 	}
 	r.waits(ctx, fmt.Sprintf("it is tried again in %s: %s", *again, why))
 	r.now = false

@@ -237,6 +237,26 @@ func TestARunThatNoWorkerCanHaveIsTriedAgainUnlessForGood(t *testing.T) {
 	}
 }
 
+// A run that goes on elsewhere because its worker could not go on with it, as on a full disk, says so also once it does.
+func TestARunThatItsWorkerCouldNotGoOnWithSaysSo(t *testing.T) {
+	var s *stage
+	s = onStage(t, func(_ context.Context, a Attempt) (Outcome, error) { return succeeded(a.Epoch) })
+	s.OnActivity(Supervise, mock.Anything, mock.Anything).After(time.Minute).Return(
+		func(_ context.Context, a Attempt) (Outcome, error) {
+			if a.Epoch == 1 {
+				return Outcome{}, errors.New("no space left on device")
+			}
+			return succeeded(a.Epoch)
+		})
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalSeen, seen(1, "running")) }, time.Second)
+	l := s.plays()
+	if l.Code() != exit.Success || !slices.ContainsFunc(l.Notes, func(n string) bool {
+		return strings.Contains(n, "could not go on with it: no space left on device")
+	}) {
+		t.Errorf("it ends as %+v", l)
+	}
+}
+
 func TestARunThatIsGivenBackIsTakenAtOnce(t *testing.T) {
 	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) {
 		if a.Epoch == 1 {
