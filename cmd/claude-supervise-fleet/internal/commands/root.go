@@ -50,6 +50,16 @@ func Main(args []string, start StartServer) int {
 	return exitcode.Of(err)
 }
 
+// Fatal ends the program with what has befallen its server.
+func Fatal(words string) {
+	// nowhere else to say it
+	_ = terminal.Print(func(p *terminal.Printer) error {
+		p.Notice("claude-supervise fleet: the server cannot go on: " + words + ". Its state is kept: start it again")
+		return nil
+	})
+	os.Exit(exit.Failed)
+}
+
 func newRoot(start StartServer) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -91,7 +101,7 @@ it out.`,
 		return exitcode.Usage("%w; `%s --help` shows what it takes", err, cmd.CommandPath())
 	})
 	root.AddCommand(newDev(start), newWorker(), newRun(), newPs(), newQuestions(), newAnswer(), newStop(), newResume(),
-		newWait(), newShow(), newFetch(), newLogs(), newServe(), newBoard())
+		newWait(), newShow(), newFetch(), newPrune(), newLogs(), newServe(), newBoard())
 	completion.SafeInFish(root)
 	return root
 }
