@@ -63,7 +63,8 @@ type prunedRun struct {
 
 // prune removes what the blob store has of runs that the server has forgotten, if all was put there before a time.
 // It returns what was removed, also with an error; dry: what would be.
-func (c connected) prune(ctx context.Context, store worker.Store, before time.Time, dry bool) (all []prunedRun, err error) {
+func (c connected) prune(ctx context.Context, store worker.Store, before time.Time, dry bool) (all []prunedRun,
+	err error) {
 	stored, err := store.Stored(ctx)
 	if err != nil {
 		return nil, err

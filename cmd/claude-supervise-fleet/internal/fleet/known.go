@@ -27,8 +27,8 @@ func (f Fleet) Namespaces(ctx context.Context) (names []string, err error) {
 	}
 }
 
-// Knows reports whether a workflow of one of these namespaces, or of this fleet's, is that of a run: one that goes on, or
-// one that has ended and is kept by the server. The server is asked for each, and no list.
+// Knows reports whether a workflow of one of these namespaces, or of this fleet's, is that of a run: one that goes on,
+// or one that has ended and is kept by the server. The server is asked for each, and no list.
 func (f Fleet) Knows(ctx context.Context, namespaces []string, run string) (bool, error) {
 	for _, n := range append([]string{f.Namespace}, namespaces...) {
 		_, err := f.Client.WorkflowService().DescribeWorkflowExecution(ctx,

@@ -239,8 +239,7 @@ func TestARunThatNoWorkerCanHaveIsTriedAgainUnlessForGood(t *testing.T) {
 
 // A run that goes on elsewhere because its worker could not go on with it, as on a full disk, says so also once it does.
 func TestARunThatItsWorkerCouldNotGoOnWithSaysSo(t *testing.T) {
-	var s *stage
-	s = onStage(t, func(_ context.Context, a Attempt) (Outcome, error) { return succeeded(a.Epoch) })
+	s := onStage(t, func(_ context.Context, a Attempt) (Outcome, error) { return succeeded(a.Epoch) })
 	s.OnActivity(Supervise, mock.Anything, mock.Anything).After(time.Minute).Return(
 		func(_ context.Context, a Attempt) (Outcome, error) {
 			if a.Epoch == 1 {
