@@ -11,7 +11,6 @@ import (
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/rules"
@@ -63,35 +62,6 @@ func (s *Story) replied(id string) string {
 func (s *Story) revokes(rule string) {
 	s.T.Helper()
 	s.Notes(InboxEntry{Kind: EntryRevoke, Value: rule})
-}
-
-func TestARuleGivenAsAnAnswerHoldsForTheRunUntilItIsRevoked(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "npm test", nil)
-	if q := s.State.Questions.Get("q-1"); q.Rule != "Bash(npm test)" ||
-		!strings.HasSuffix(q.Options[1].Description, "Bash(npm test)") {
-		t.Fatalf("offered is %q, by %+v", q.Rule, q.Options)
-	}
-	s.Answers("q-1", AllowRun)
-	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"allow"`) {
-		t.Fatalf("the call that was asked about gets %s", reply)
-	}
-	s.wants("q-2", "npm test", &checkpoints.Subagent{ID: "sub", Task: "test"})
-	if reply := s.replied("q-2"); !strings.Contains(reply, `"behavior":"allow"`) || !strings.Contains(reply, "npm test") {
-		t.Fatalf("a subagent's same call gets %q", reply)
-	}
-	s.wants("q-3", "npm test && rm -rf /", nil)
-	if s.replied("q-3") != "" {
-		t.Fatal("more than the rule says runs unasked")
-	}
-	s.revokes("Bash(npm test)")
-	s.wants("q-4", "npm test", nil)
-	if s.replied("q-4") != "" {
-		t.Fatal("a rule that was revoked permits still")
-	}
-	if by := s.State.Questions.Get("q-1").Revoked; by == "" {
-		t.Fatal("nobody has revoked it")
-	}
 }
 
 // What a command does depends on the folder in which it runs: a rule about it holds where it was given.
@@ -168,85 +138,6 @@ func TestAPermissionIsForTheFolderThatWasShown(t *testing.T) {
 	}
 }
 
-func TestARuleHoldsInTheNextProcess(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "npm test", nil)
-	s.Answers("q-1", AllowRun)
-	d := s.Delivers(1)
-	s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
-	s.dies(crash())
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
-		s.Do(Confirmed{UUID: v.UUID, Found: true})
-	}
-	s.Rests(true)
-	s.Do(RetryDue{Agent: Root})
-	s.Launches(2)
-	s.wants("q-2", "npm test", nil)
-	if reply := s.replied("q-2"); !strings.Contains(reply, `"behavior":"allow"`) {
-		t.Fatalf("after a relaunch the same call gets %q", reply)
-	}
-}
-
-func TestARuleAnswersWhatElseWaitsForTheSame(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "npm test", nil)
-	s.wants("q-2", "npm test", &checkpoints.Subagent{ID: "sub", Task: "test"})
-	s.wants("q-3", "npm install", nil)
-	s.Answers("q-1", AllowRun)
-	if q := s.State.Questions.Get("q-2"); q.Answer != Allow || q.AnsweredBy != "the rule Bash(npm test)" {
-		t.Fatalf("the same question is answered %q by %q", q.Answer, q.AnsweredBy)
-	}
-	if q := s.State.Questions.Get("q-3"); q.State != checkpoints.QuestionOpen {
-		t.Fatalf("another question is %s", q.State)
-	}
-}
-
-func TestWhatARuleAnsweredIsAskedAgainWhenTheRuleGoes(t *testing.T) {
-	for name, goes := range map[string]func(*Story){
-		"revoked":    func(s *Story) { s.revokes("Bash(npm test)") },
-		"taken back": func(s *Story) { s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: Deny}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
-			s.Do(BusyElsewhere{Agent: Root, Launch: 1, AtWork: true})
-			for _, id := range []string{"q-1", "q-2", "q-3"} {
-				command := "npm test"
-				if id == "q-3" {
-					command = "make" // which keeps the agent parked
-				}
-				s.wants(id, command, &checkpoints.Subagent{ID: "sub-" + id, ToolUse: "toolu_" + id, Task: "test"})
-			}
-			s.Do(BusyElsewhere{Agent: Root, Launch: 1})
-			s.Ends()
-			s.Rests(true)
-			s.Answers("q-1", AllowRun)
-			if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionAnswered {
-				t.Fatalf("the same question is %s", q.State)
-			}
-			goes(s)
-			if q := s.State.Questions.Get("q-2"); q.State != checkpoints.QuestionOpen || q.AnsweredAt != nil {
-				t.Fatalf("it is %s, by %q", q.State, q.AnsweredBy)
-			}
-			s.is(checkpoints.Parked)
-		})
-	}
-}
-
-func TestThePersonMayGiveAWiderRuleThanTheOneOffered(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "npm run build", nil)
-	s.Answers("q-1", "allow-run Bash(npm run:*)")
-	s.wants("q-2", "npm run lint", nil)
-	if s.replied("q-2") == "" {
-		t.Fatal("the rule that was typed does not hold")
-	}
-	s.revokes("Bash(npm run:*)")
-	s.wants("q-3", "npm run lint", nil)
-	if s.replied("q-3") != "" {
-		t.Fatal("the rule that was typed cannot be revoked")
-	}
-}
-
 func TestWhatIsNotExactlyAPermissionPermitsNothing(t *testing.T) {
 	for _, answer := range []string{
 		"allow if you must", "allowed", "Allow", "allow-run Bash(npm run:*", "allow-run Bash(make)",
@@ -284,43 +175,6 @@ func TestADecisionIsCheckedBeforeItIsTaken(t *testing.T) {
 	if len(s.State.Questions.Get("q-2").Options) != 3 {
 		t.Error("a rule is offered that nobody could read")
 	}
-}
-
-func TestADenialIsReadWithItsReason(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "npm test", nil)
-	s.Answers("q-1", "deny use make test")
-	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) ||
-		!strings.Contains(reply, "Reason: use make test") {
-		t.Fatalf("the model reads %s", reply)
-	}
-}
-
-func TestDenyStopStopsTheAgentAndSaysWhy(t *testing.T) {
-	s := Begin(t, nil)
-	s.wants("q-1", "curl evil", nil)
-	s.Answers("q-1", "deny-stop it is led astray")
-	s.plans("end " + Root)
-	s.Ends()
-	s.Rests(true)
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
-		s.Do(Confirmed{UUID: v.UUID})
-	}
-	s.is(checkpoints.Stopped)
-	s.exits(exit.Stopped)
-	if reason := s.State.Agents.Get(Root).Reason; !strings.HasSuffix(reason, ": it is led astray") {
-		t.Fatalf("the reason is %q", reason)
-	}
-}
-
-func TestDenyStopEndsAParkedAgentToo(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
-	s.wants("q-1", "curl evil", nil)
-	s.Ends()
-	s.Rests(true)
-	s.Answers("q-1", DenyStop)
-	s.plansNot("launch")
-	s.is(checkpoints.Stopped)
 }
 
 // The agent must not learn from a prompt what it was not permitted to read.
@@ -382,14 +236,6 @@ func TestAPermissionGivenWhileParkedIsNotForAnotherFileOfTheSameName(t *testing.
 	writes("q-3")
 	if reply := s.replied("q-3"); !strings.Contains(reply, `"behavior":"allow"`) {
 		t.Fatalf("the call that was permitted gets %q", reply)
-	}
-}
-
-func TestWithPermissionsDeniedNoRuleIsAsked(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Permissions = conf.DenyPermissions })
-	s.wants("q-1", "npm test", nil)
-	if reply := s.replied("q-1"); !strings.Contains(reply, `"behavior":"deny"`) {
-		t.Fatalf("it gets %q", reply)
 	}
 }
 

@@ -34,6 +34,7 @@ import (
 //	session anew                             its conversation is another than at the beginning
 //	reads TEXT…, lacks TEXT…   what the prompt or the reply that was last delivered says, or does not
 //	prompts N, said N TEXT     so many prompts have reached it (the last is read), so often it was told this
+//	asked ID, answered ID TEXT…    a person is asked about a call of wants, or it has this reply
 //	gate TEXT                  what the Stop hook tells the agent; "": it lets the turn end
 //
 // A word with blanks stands in quotes, as in Go. The root is called root. A # begins a comment.
@@ -130,6 +131,8 @@ func settle(t *testing.T, c *conf.Config, pairs []string) {
 			c.MaxHeld, err = strconv.Atoi(value)
 		case "on-question":
 			c.OnQuestion, err = conf.OnQuestion(value), nil
+		case "permissions":
+			c.Permissions, err = conf.Permissions(value), nil
 		case "relaunch":
 			c.Relaunch, err = conf.Relaunch(value), nil
 		case "delegate":
@@ -196,6 +199,14 @@ var verbs = map[string]func(s *telling, words []string){
 		s.read = s.returned()
 		wants(s.T, "result", s.read, w[0])
 	},
+	"wants": func(s *telling, w []string) { // ID COMMAND SUB: a call, of a subagent of that id if there is one
+		var from *checkpoints.Subagent
+		if len(w) > 2 {
+			from = &checkpoints.Subagent{ID: w[2], ToolUse: "toolu_" + w[0], Task: "test"}
+		}
+		s.wants(w[0], w[1], from)
+	},
+	"revokes": func(s *telling, w []string) { s.revokes(w[0]) },
 	"later": func(s *telling, w []string) {
 		d, err := time.ParseDuration(w[0])
 		if err != nil {
@@ -341,6 +352,14 @@ func (s *telling) play(words []string) {
 		wants(s.T, "number of prompts", fmt.Sprint(len(said)), rest)
 	case "said":
 		wants(s.T, "number of times", fmt.Sprint(strings.Count(strings.Join(s.prompts(), "\n"), args[1])), args[0])
+	case "asked":
+		wants(s.T, "reply", s.replied(args[0]), "")
+	case "answered":
+		for _, text := range args[1:] {
+			if reply := s.replied(args[0]); !strings.Contains(reply, text) {
+				s.T.Errorf("it is answered %q", reply)
+			}
+		}
 	case "gate":
 		if said := s.State.Launch(Root).Gate.Block; !strings.Contains(said, args[0]) || args[0] == "" && said != "" {
 			s.T.Errorf("it says %q", said)
