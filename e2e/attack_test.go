@@ -217,7 +217,7 @@ func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if bareToo := sample.Has("bare "+name, 4) && like == version; bareToo { // what a pinned release does stays
+			if bareToo := sample.Has("bare "+name, 8) && like == version; bareToo { // what a pinned release does stays
 				if fires, want := a.bare(t, program), a.firesOn(like); fires != want {
 					t.Errorf("in bare claude %s it comes off: %v, and was seen to: %v", version, fires, want)
 				}
