@@ -3,12 +3,13 @@ package checkpoints
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"claude-supervise/checkpoints/files"
 )
 
-// LaunchPhase is how far a launch has got. Which phases may follow each, the supervisor says.
+// LaunchPhase is how far a launch has got. Which phases may follow each, phases says.
 type LaunchPhase string
 
 // The phases of a launch.
@@ -129,4 +130,65 @@ func (l *Launch) UnmarshalJSON(data []byte) error {
 		l.Phase = LaunchIdle
 	}
 	return nil
+}
+
+// Alive lists what of the agent's own lives on outside its turns.
+func (l *Launch) Alive() []string {
+	var names []string
+	for _, t := range l.Background {
+		names = append(names, t.Name)
+	}
+	return append(names, l.WakeUps...)
+}
+
+// AnswerAtOnce replies to a call that nobody has to be asked about.
+func (l *Launch) AnswerAtOnce(r Reply) { l.Replies = append(slices.Clip(l.Replies), r) }
+
+// ReplyAt returns the place of the reply to a request among those of a launch, or -1.
+func (l *Launch) ReplyAt(request string) int {
+	return slices.IndexFunc(l.Replies, func(r Reply) bool { return r.Request == request })
+}
+
+// LastWords says why a launch has ended, as well as it is known.
+func (l *Launch) LastWords() string {
+	if l.EndReason != "" {
+		return l.EndReason
+	}
+	return l.Outcome
+}
+
+// Works reports whether a process runs that is not to end.
+func (l *Launch) Works() bool { return l != nil && l.Phase.Runs() && l.End == "" }
+
+// phases says which phases of a launch may follow each:
+//
+//	intended ──▶ idle ◀──▶ turn ──▶ turn ending ──▶ turn owed
+//	              │ ▲       ▲  ▲         │               │
+//	              ▼ │       │  └─────────┴── to turn, ───┤
+//	            turn due ───┘                or idle     │
+//	                ▲------------------------------------┘
+//
+//	any of a launch that lives ──▶ ended ──▶ surveyed
+var phases = map[LaunchPhase][]LaunchPhase{
+	LaunchIntended:   {LaunchIdle, LaunchTurn, LaunchEnded},
+	LaunchIdle:       {LaunchTurn, LaunchTurnDue, LaunchEnded},
+	LaunchTurn:       {LaunchIdle, LaunchTurnEnding, LaunchTurnOwed, LaunchEnded},
+	LaunchTurnEnding: {LaunchTurn, LaunchTurnOwed, LaunchIdle, LaunchEnded},
+	LaunchTurnOwed:   {LaunchTurn, LaunchTurnEnding, LaunchTurnDue, LaunchIdle, LaunchEnded},
+	LaunchTurnDue:    {LaunchTurn, LaunchIdle, LaunchEnded},
+	LaunchEnded:      {LaunchSurveyed},
+	LaunchSurveyed:   nil,
+}
+
+// Enter brings a launch into a phase, in which it may be already. It panics where the phase cannot follow: a bug.
+func (l *Launch) Enter(next LaunchPhase) {
+	if l.Phase != next && !slices.Contains(phases[l.Phase], next) {
+		panic(fmt.Sprintf("supervisor: launch %d of %s is %s and cannot be %s", l.N, l.Agent, l.Phase, next))
+	}
+	l.Phase = next
+}
+
+// LacksType reports whether claude knows no agents of that type where a launch works.
+func (l *Launch) LacksType(kind string) bool {
+	return kind != "" && l != nil && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, kind)
 }

@@ -399,6 +399,21 @@ func (s *Subagent) Name() string { return cmp.Or(s.Task, s.ID, "(not named)") }
 // Key tells a subagent from others.
 func (s *Subagent) Key() string { return cmp.Or(s.ToolUse, s.ID) }
 
+// Same reports whether two calls are of the same subagent, or both of the main conversation.
+func (s *Subagent) Same(other *Subagent) bool {
+	return s == nil && other == nil || s != nil && other != nil && s.ID == other.ID
+}
+
+// Told returns the subagent as one of whose interruption, and of that of those above it, the agent was told.
+func (s *Subagent) Told() *Subagent {
+	if s == nil {
+		return nil
+	}
+	as := *s
+	as.Interrupted, as.By = false, s.By.Told()
+	return &as
+}
+
 // DeliveryState is how far a delivery has got.
 type DeliveryState string
 
@@ -446,6 +461,17 @@ type CallResult struct {
 
 // Prompt reports whether it is said by a prompt: else it answers a call, or a script has taken it.
 func (v *Delivery) Prompt() bool { return v.Tool == nil && v.File == "" }
+
+// Unsent reports whether a delivery is still to be made.
+func (v *Delivery) Unsent() bool { return v.State == DeliveryPending }
+
+// WaitsForReceipt reports whether what was sent may or may not have reached the conversation.
+func (v *Delivery) WaitsForReceipt() bool {
+	return v.State == DeliverySent || v.State == DeliveryStarted
+}
+
+// Undelivered reports whether a delivery is still to be made, or may or may not have been.
+func (v *Delivery) Undelivered() bool { return v.Unsent() || v.WaitsForReceipt() }
 
 // An Event is one thing that happened, as history. Doc is the supervisor's own form of it.
 type Event struct {

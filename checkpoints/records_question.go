@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -190,4 +191,44 @@ type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
 	Preview     string `json:"preview,omitempty"` // what choosing it would look like: code, a layout
+}
+
+// WaitsForFile reports whether a script waits for the answer to a question in its answer file.
+func (q *Question) WaitsForFile() bool {
+	return q.File != nil && q.File.Polls && (q.State == QuestionOpen || q.State == QuestionAnswered)
+}
+
+// SameImage reports whether two questions show the same image, or none.
+func (q *Question) SameImage(other *Question) bool {
+	return q.Image == nil && other.Image == nil ||
+		q.Image != nil && other.Image != nil && q.Image.Hash == other.Image.Hash
+}
+
+// IsOpen reports whether a question waits for its answer.
+func (q *Question) IsOpen() bool { return q.State == QuestionOpen }
+
+// AskedBy returns the subagent that a question came from; nil: the main conversation.
+func (q *Question) AskedBy() *Subagent {
+	if q.Tool != nil {
+		return q.Tool.From
+	}
+	return q.From
+}
+
+// SetMade takes note of what was made under the assumption of a question.
+func (q *Question) SetMade(made []string, unknown string) {
+	if q.Assumed == nil {
+		return
+	}
+	assumed := *q.Assumed
+	assumed.Made, assumed.Unknown = slices.Clip(made), unknown
+	q.Assumed = &assumed
+}
+
+// SetFile says who looks for the answer to a question in its file, and how far the answer has got there. From its drop
+// on the answer cannot be changed.
+func (q *Question) SetFile(polls bool, drop Drop) {
+	file := *q.File
+	file.Polls, file.Drop = polls, drop
+	q.File, q.Delivering = &file, drop != ""
 }

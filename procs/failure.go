@@ -1,5 +1,7 @@
 package procs
 
+import "strings"
+
 // A FailureKind is what sort of failure ended a turn or a process. The zero value is no failure.
 type FailureKind string
 
@@ -28,4 +30,19 @@ type Failure struct {
 	Reason  string // for people, bounded
 	Reset   string // Limit: when it ends, as the CLI says it or in RFC 3339; "" if it does not say
 	Flag    string // RefusedFlag
+}
+
+// IsLimit reports whether a failure is a usage limit, which ends by itself. Credit that is used up does not: a person
+// has to buy some.
+func (f Failure) IsLimit() bool {
+	return f.Kind == Limit && !strings.Contains(strings.ToLower(f.Reason), "credit")
+}
+
+// EndsByItself tells a failure after which the process exits by itself, and which its end is judged by.
+func (f Failure) EndsByItself() bool {
+	switch f.Kind {
+	case SessionGone, PlaceGone, SessionTaken, RefusedFlag:
+		return true
+	}
+	return false
 }

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/table"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkTurnBesideManyAgents(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				Changes(s, next)
+				records.Changes(s.Records, next.Records)
 				Notifications(s, next, h)
 				MustCheckInbox(s, next, h)
 				if len(next.Plan(nil).Agents) != n+1 {
@@ -57,8 +58,8 @@ func atWork(n int) State {
 
 // fresh is a state whose records a test has changed, with what follows from them.
 func fresh(s State) State {
-	s.index, s.plans = nil, table.Table[*effect.Part]{}
-	s.index = s.indexed()
+	s.plans = table.Table[*effect.Part]{}
+	s.Reindex()
 	s.plans = s.planned()
 	return s
 }

@@ -1,13 +1,13 @@
 package supervisor
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -41,40 +41,11 @@ func (e DecidedByHook) apply(d *transition) error {
 	return nil
 }
 
-// DecidedElsewhere reports whether the result of a call says that it was not decided here, though it was asked.
-func (s State) DecidedElsewhere(agent string, r procs.ToolResult) bool {
-	group := s.askedInCall(agent, r.ToolUse)
-	return len(group) > 0 && (r.Hook != nil || !r.BrokenOff && slices.ContainsFunc(group, cancelled))
-}
-
-// askedInCall returns the questions of a call of a tool of the CLI's.
-func (s State) askedInCall(agent, toolUse string) []*Question {
-	return s.FindQuestionsOf(agent, func(q *Question) bool { return hookable(q) && q.Tool.ToolUse == toolUse })
-}
-
-// Undecided returns the calls of a launch whose questions have no answer that the agent is known to have: a hook may
-// have answered them in a moment that nobody has seen.
-func (s State) Undecided(l *Launch) []string {
-	var calls []string
-	for _, q := range s.FindQuestionsOf(l.Agent, func(q *Question) bool {
-		return q.Index == 0 && hookable(q) && q.State != checkpoints.QuestionDelivered && l.StartedAt != nil &&
-			!q.AskedAt.Before(*l.StartedAt)
-	}) {
-		calls = append(calls, q.Tool.ToolUse)
-	}
-	return calls
-}
-
-// hookable reports whether a hook may answer in place of a person: what is asked by can_use_tool.
-func hookable(q *Question) bool {
-	return q.Tool != nil && !q.Tool.Served && q.Tool.ToolUse != "" && !questions.KindOf(q.Kind).Server
-}
-
 // decidedByHook records a hook's decision as the answer of a call's questions, whatever was answered here: the agent
 // has that one, and is not told another. Not ok if it was told one already.
 func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision) (ok bool) {
-	group := d.askedInCall(agent, toolUse)
-	if len(group) == 0 || group[0].AnsweredBy == ByHook || by == nil && !slices.ContainsFunc(group, cancelled) {
+	group := d.AskedInCall(agent, toolUse)
+	if len(group) == 0 || group[0].AnsweredBy == ByHook || by == nil && !slices.ContainsFunc(group, questions.TakenBack) {
 		return false
 	}
 	deliveries := d.FindDeliveries(agent, func(v *Delivery) bool {
@@ -87,7 +58,7 @@ func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision
 	for _, v := range deliveries {
 		d.delivery(v.UUID).State = checkpoints.DeliveryDropped
 	}
-	dequeue(d.agent(agent), group[0].Group)
+	d.agent(agent).Dequeue(group[0].Group)
 	for _, q := range group {
 		q = d.question(q.ID)
 		lost := ""
@@ -103,7 +74,7 @@ func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision
 		q.State, q.Remark, q.ByRule = checkpoints.QuestionDelivered, lost, false
 		q.Response = checkpoints.Response{AnsweredAt: &at, AnsweredBy: ByHook}
 		yes := questions.KindOf(q.Kind).Yes
-		switch answer, told := by.Answers[askedAs(q)]; {
+		switch answer, told := by.Answers[ask.AskedAs(q)]; {
 		case yes != "" && by.Accepted:
 			q.Answer = yes
 		case yes != "":
@@ -115,20 +86,6 @@ func (d *transition) decidedByHook(agent, toolUse string, by *procs.HookDecision
 		}
 	}
 	return true
-}
-
-// cancelled reports whether claude has taken back the request of a question that has an answer.
-func cancelled(q *Question) bool {
-	return q.State == checkpoints.QuestionAnswered && !q.Delivering && q.Tool.Launch == 0
-}
-
-// askedAs returns the text of a question of AskUserQuestion as the CLI has it.
-func askedAs(q *Question) string {
-	var in struct{ Questions []struct{ Question string } }
-	if json.Unmarshal(q.Tool.Input, &in) != nil || q.Index >= len(in.Questions) {
-		return q.Text
-	}
-	return in.Questions[q.Index].Question
 }
 
 // afterHook keeps an answer that was accepted before anybody knew of the hook's.

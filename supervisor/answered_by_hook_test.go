@@ -79,7 +79,7 @@ func TestAnAnswerThatComesAfterTheHooksIsToldAndNotUsed(t *testing.T) {
 			s.is(checkpoints.Running)
 			s.plansNot("deliver")
 			s.turnEnds()
-			for _, v := range s.State.FindDeliveries(Root, undelivered) {
+			for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).Undelivered) {
 				if len(v.Groups) > 0 {
 					t.Errorf("the agent is to have it once more: %s%s", v.Text, v.Reply)
 				}
@@ -132,7 +132,7 @@ func TestAHooksAnswerThatNobodyHasReadIsFoundInTheTranscript(t *testing.T) {
 					t.Errorf("%s is %s by %q (%s)", id, q.State, q.AnsweredBy, q.Remark)
 				}
 			}
-			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+			for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 				s.Do(Confirmed{UUID: v.UUID, Found: true})
 			}
 			s.plans("launch " + Root + " 2")

@@ -24,7 +24,7 @@ func (d *transition) sayAnswers(id string) {
 			d.fail(id, "gave_up", "given up by "+q.AnsweredBy+": "+text.FirstLine(q.Text))
 			continue
 		}
-		if toldByClients(q.Nested) {
+		if q.Nested.HasClients() {
 			continue
 		}
 		if q.File != nil && q.File.Polls {
@@ -40,11 +40,11 @@ func (d *transition) sayAnswers(id string) {
 		if d.judged(a, q) {
 			continue
 		}
-		if l := d.held(q); l != nil {
+		if l := d.Held(q); l != nil {
 			d.showImages(a, l, group)
 			d.begin(a, l, delivering{key: "answer " + q.Group, tool: q.Tool, reply: d.replyTo(group), groups: []string{q.Group}})
 			continue
 		}
-		enqueue(a, checkpoints.OutboxItem{Key: d.answerKey(group), Group: q.Group, At: d.at})
+		a.Enqueue(checkpoints.OutboxItem{Key: d.AnswerKey(group), Group: q.Group, At: d.at})
 	}
 }

@@ -366,7 +366,7 @@ func TestTheAnswerThatAScriptTookIsSaidAgainIfItsCallIsLost(t *testing.T) {
 				c.before(s)
 			}
 			c.end(s)
-			looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && waitsForReceipt(v) })
+			looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && v.WaitsForReceipt() })
 			if (len(looked) > 0) != (c.want >= 0) {
 				t.Fatalf("looked for are %v", looked)
 			}
@@ -392,7 +392,7 @@ func TestAnAnswerThatNobodyIsKnownToHaveTakenIsLookedForAndSaid(t *testing.T) {
 		killed(s)
 		s.plans("file q-1")
 		s.Do(Reclaimed{Question: "q-1", Launch: 1})
-		looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && waitsForReceipt(v) })
+		looked := s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.File != "" && v.WaitsForReceipt() })
 		if len(looked) != 1 {
 			t.Fatalf("looked for are %v", looked)
 		}

@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -18,11 +16,6 @@ import (
 // This file is the question that does not stop the work (Question.Assumed): its agent is told at once that it is asked,
 // and goes on under its assumption. The answer is said into its turn, or by the next launch. Until then the agent does
 // not count as done: with nothing left to do it waits, held or parked, as for any question.
-
-// Assuming returns the open questions of an agent that it does not wait for at its work, oldest first.
-func (s State) Assuming(agent string) []*Question {
-	return s.FindQuestionsOf(agent, func(q *Question) bool { return IsOpen(q) && worksOn(q) })
-}
 
 // assuming keeps an agent from its end, with nothing left to do, while something that it has assumed is open.
 var assuming = concern{
@@ -46,7 +39,7 @@ var assuming = concern{
 
 // restsAssuming reports whether an agent with a process has nothing left to do but to wait for what it has assumed.
 func (d *transition) restsAssuming(a *Agent, l *Launch) bool {
-	return !l.Phase.InTurn() && l.Phase != checkpoints.LaunchTurnDue && l.Turns > 0 && len(Alive(l)) == 0 &&
+	return !l.Phase.InTurn() && l.Phase != checkpoints.LaunchTurnDue && l.Turns > 0 && len(l.Alive()) == 0 &&
 		len(a.Outbox) == 0 && !a.GoOn && !d.reads(l) && len(d.Open(a.ID)) == 0 && len(d.Assuming(a.ID)) > 0
 }
 
@@ -66,26 +59,13 @@ func (d *transition) mayAssume(q *Question) {
 	}
 	var inside []string
 	for _, path := range q.Assumed.Affects {
-		if rel, ok := inFolder(d.Folder(q.Agent), path); ok {
+		if rel, ok := text.Inside(d.Folder(q.Agent), path); ok {
 			inside = append(inside, rel)
 		} else {
 			say("What it affects in %s is not looked at: that is outside of its folder.", text.Line(path, text.MaxNamed))
 		}
 	}
 	q.Assumed.Affects = inside
-}
-
-// inFolder returns a path that an agent names as one from its folder; not ok if it leads out of it by its letters. What
-// links do, who reads it sees.
-func inFolder(folder, path string) (rel string, ok bool) {
-	if filepath.IsAbs(path) {
-		var err error
-		if path, err = filepath.Rel(folder, path); err != nil {
-			return "", false
-		}
-	}
-	path = filepath.Clean(path)
-	return path, filepath.IsLocal(path)
 }
 
 // assume asks the question of a call that does not wait for the answer, and returns what the call reads at once. One
@@ -99,7 +79,7 @@ func (d *transition) assume(e Called) (reply string, isError, done bool) {
 	call, fp := e.Call, ask.FingerprintOf(e.Call)
 	if same := d.FindQuestionsOf(e.Agent, func(q *Question) bool {
 		return q.Fingerprint == fp && q.Assumed != nil &&
-			(IsOpen(q) || q.State == checkpoints.QuestionAnswered && !d.begunAnswer(q))
+			(q.IsOpen() || q.State == checkpoints.QuestionAnswered && !d.BegunAnswer(q))
 	}); len(same) > 0 {
 		return prompts.Assuming(same[0]), false, true
 	}
@@ -127,7 +107,7 @@ func mustLook(q *Question) bool { return questions.VerdictOf(q) == questions.Cor
 // true.
 func (d *transition) judged(a *Agent, q *Question) (done bool) {
 	switch l := d.Live(a.ID); {
-	case !worksOn(q) || a.Report == nil:
+	case !questions.WorksOn(q) || a.Report == nil:
 	case mustLook(q), questions.KindOf(q.Kind).Refused && questions.Allowed(q):
 		a = d.agent(a.ID)
 		a.Report, a.ReportRequested, a.ToldMissing = nil, false, false
@@ -146,7 +126,7 @@ func (s State) aside(o checkpoints.OutboxItem) bool {
 		return false
 	}
 	group := s.Group(o.Group)
-	return len(group) > 0 && worksOn(group[0])
+	return len(group) > 0 && questions.WorksOn(group[0])
 }
 
 // asideText is the answer to a question that did not stop the work, which a subagent may have asked.
@@ -156,14 +136,4 @@ func (s State) asideText(group []*Question, l *Launch) string {
 		return prompts.AsideBySubagent(group[0], s.answerText(group), sub, reached)
 	}
 	return s.answerText(group)
-}
-
-// madeUnder takes note of what was made under the assumption of a question.
-func madeUnder(q *Question, made []string, unknown string) {
-	if q.Assumed == nil {
-		return
-	}
-	assumed := *q.Assumed
-	assumed.Made, assumed.Unknown = slices.Clip(made), unknown
-	q.Assumed = &assumed
 }

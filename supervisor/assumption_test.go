@@ -118,7 +118,7 @@ func TestSuccessIsBarredWhileAnAssumptionIsOpen(t *testing.T) {
 			s.Rests(true)
 			s.is(checkpoints.Parked)
 			s.plansNot("launch")
-			if code := ExitCodeOf(s.State); code != exit.Parked {
+			if code := s.State.ExitCode(); code != exit.Parked {
 				t.Errorf("it leaves with %d", code)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/storetest"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/view"
 )
 
@@ -37,7 +38,7 @@ func attend(t *testing.T, change func(*conf.Config)) *attended {
 // sight saves what has happened and looks.
 func (a *attended) sight() view.Snapshot {
 	a.T.Helper()
-	c := supervisor.Changes(a.saved, a.State)
+	c := records.Changes(a.saved.Records, a.State.Records)
 	for i, e := range a.Events[a.told:] {
 		record, err := e.Record(supervisor.RunID, int64(a.told+i+1))
 		if err != nil {

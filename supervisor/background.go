@@ -4,18 +4,8 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/supervisor/listen"
 )
-
-// Alive lists what of the agent's own lives on outside its turns.
-func Alive(l *Launch) []string {
-	var names []string
-	for _, t := range l.Background {
-		names = append(names, t.Name)
-	}
-	return append(names, l.WakeUps...)
-}
 
 // BackgroundChanged lists what lives outside turns.
 type BackgroundChanged struct {
@@ -31,9 +21,9 @@ func (e BackgroundChanged) apply(d *transition) error {
 		if len(e.Tasks) < len(l.Background) {
 			switch l.Phase {
 			case checkpoints.LaunchIdle:
-				enter(l, checkpoints.LaunchTurnDue)
+				l.Enter(checkpoints.LaunchTurnDue)
 			case checkpoints.LaunchTurnEnding:
-				enter(l, checkpoints.LaunchTurnOwed)
+				l.Enter(checkpoints.LaunchTurnOwed)
 			}
 		}
 		l.Background = e.Tasks
@@ -68,18 +58,12 @@ var turnDue = concern{name: "turn due", live: func(d *transition, of subject) bo
 
 // background is of an agent whose turn has ended while something of its own lives on.
 var background = concern{name: "background", live: func(d *transition, of subject) bool {
-	if len(Alive(of.launch)) == 0 {
+	if len(of.launch.Alive()) == 0 {
 		return false
 	}
-	d.setStatus(of.Agent, checkpoints.Blocked, "waits for its background work: "+strings.Join(Alive(of.launch), ", "))
+	d.setStatus(of.Agent, checkpoints.Blocked, "waits for its background work: "+strings.Join(of.launch.Alive(), ", "))
 	return true
 }}
-
-// idle reports whether a process that lives does nothing but wait: for a person, or for the agent's children.
-func idle(a *Agent, l *Launch) bool {
-	return l.End == "" && (a.Status == checkpoints.Waiting || a.Status == checkpoints.Blocked && len(Alive(l)) == 0 &&
-		l.Phase != checkpoints.LaunchTurnDue)
-}
 
 // CheckBusyElsewhere reports whether something else of a child is at work while a question waits in a call, and whether
 // that is news.
@@ -102,15 +86,6 @@ func CheckBusyElsewhere(s State, c *listen.Listener) (b BusyElsewhere, changed b
 	}
 	atWork := background || len(waiting) > 0 && l.Phase.InTurn() && c.Talk.AtWorkBesides(waiting)
 	return BusyElsewhere{Agent: c.Agent, Launch: c.Launch, AtWork: atWork}, atWork != l.BusyElsewhere
-}
-
-// Tasks returns what a process says of its background work as it is recorded.
-func Tasks(said []procs.Task) []checkpoints.Task {
-	var kept []checkpoints.Task
-	for _, t := range said {
-		kept = append(kept, checkpoints.Task(t))
-	}
-	return kept
 }
 
 // AtWorkBeside reports whether something else of a child's main conversation is at work beside a call of it that is

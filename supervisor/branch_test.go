@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/records"
 )
 
 // lineage returns a subagent that one started which another started: the lowest of three levels below the main
@@ -46,7 +47,7 @@ func asked(t *testing.T, version string, asked ...*checkpoints.Subagent) *Story 
 	s.Do(BusyElsewhere{Agent: Root, Launch: 1})
 	s.Ends()
 	s.Do(Surveyed{Agent: Root, Launch: 1, Checkpoint: "some work", Subagents: found})
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID, Found: true})
 	}
 	return s
@@ -63,7 +64,7 @@ func TestAChainOfSubagentsIsRevivedFromTheBottomUp(t *testing.T) {
 		`1. with to "sub3" and the questions with their answers above`,
 		`2. with to "sub2" and the result of "sub3"`,
 		`3. with to "sub1" and the result of "sub2"`)
-	if again := s.State.Questions.Get("q-1").Tool.From; interrupted(s.State.Questions.Get("q-1")) || again.By.By == nil {
+	if again := s.State.Questions.Get("q-1").Tool.From; records.Interrupted(s.State.Questions.Get("q-1")) || again.By.By == nil {
 		t.Errorf("it is kept as %+v", again)
 	}
 }
@@ -94,7 +95,7 @@ func TestOneThatWasInterruptedAfterItsSubagentHadEndedGoesOnAlone(t *testing.T) 
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL", Failure: crash()})
 	from.Interrupted, from.By.Interrupted = false, false
 	s.Do(Surveyed{Agent: Root, Launch: 1, Subagents: map[string]checkpoints.Subagent{"q-1": *from}})
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID, Found: true})
 	}
 	s.Do(RetryDue{Agent: Root})

@@ -2,16 +2,14 @@ package supervisor
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/label"
-	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
@@ -25,54 +23,11 @@ import (
 
 // usageByScope returns the books of all scopes, by the agents whose they are. They are made once a step: only a launch
 // changes them after that, which keeps them.
-func (d *transition) usageByScope() map[string]*usage {
+func (d *transition) usageByScope() map[string]*records.Usage {
 	if d.accounts == nil {
 		d.accounts = d.ComputeUsage()
 	}
 	return d.accounts
-}
-
-// ComputeUsage returns what the agents with a budget have used, by agent.
-func (s State) ComputeUsage() map[string]*usage {
-	books := map[string]*usage{}
-	if s.indexed().scopes == 0 {
-		return books
-	}
-	for id, a := range s.Agents.All() {
-		if a.Budget != nil {
-			books[id] = &usage{Used: conf.Budget{Time: a.Worked}}
-		}
-	}
-	for _, a := range s.AllAgents() { // in their order: sums of fractions depend on it
-		used, reserved := s.used(a), 0.0
-		if l := s.Live(a.ID); l != nil {
-			reserved = max(l.ShareUSD-l.CostUSD, 0)
-		}
-		for above := a; above != nil; above = s.Agents.Get(above.Parent) {
-			if b := books[above.ID]; b != nil {
-				b.Used.CostUSD += used.CostUSD
-				b.Used.Tokens += used.Tokens
-				b.Used.Turns += used.Turns
-				b.reserved += reserved
-			}
-		}
-	}
-	return books
-}
-
-// used is what an agent itself has used, the turn under way included: cost reserved, which only a result tells.
-func (s State) used(a *Agent) conf.Budget {
-	used := conf.Budget{CostUSD: a.CostUSD, Tokens: a.InputTokens + a.OutputTokens, Turns: a.Turns}
-	if l := s.Live(a.ID); l != nil && l.Used != nil {
-		used.Tokens += l.Used.InputTokens + l.Used.OutputTokens
-		used.Turns += l.Used.Turns
-	}
-	return used
-}
-
-// Bounded reports whether anything in the run is under a budget.
-func (s State) Bounded() bool {
-	return s.indexed().scopes > 0
 }
 
 // usedUp returns the agent whose budget keeps an agent from going on, of several the one above the others, and what of
@@ -114,18 +69,12 @@ func (d *transition) overBudget(of subject) bool {
 
 // reported takes an agent's report on its task.
 func (d *transition) reported(a *Agent, sig signals.Signal) {
-	a.Report = report(sig)
+	a.Report = task.ReportOf(sig)
 	if l := d.Live(a.ID); l != nil && l.Used != nil {
 		used := *l.Used
 		used.Reported = true
 		d.last(a.ID).Used = &used
 	}
-}
-
-// reportedLast reports whether an agent had reported in its last request: a budget that has ended the turn then has cut
-// off nothing but its last words.
-func reportedLast(a *Agent, l *Launch) bool {
-	return a.Report != nil && l.Used != nil && l.Used.Reported
 }
 
 // outOfTurns says why an agent may make no further request that nobody is asked about: its parent has said how many it
@@ -156,14 +105,14 @@ func (d *transition) enforceBudget(of subject) bool {
 		return false // claude ends the turn itself, once the calls of its last request are made
 	case scope != nil && what != questions.BudgetCost: // of cost each process has its share
 		reason = d.usedUpInWords(scope, what)
-	case a.FinishBy > 0 && d.used(a).Turns > a.FinishBy:
+	case a.FinishBy > 0 && d.Used(a).Turns > a.FinishBy:
 		reason = "was told to finish up, and continues"
 	default:
 		return false
 	}
-	inCall := len(open) > 0 && l.Phase.InTurn() && d.held(open[0]) != nil
+	inCall := len(open) > 0 && l.Phase.InTurn() && d.Held(open[0]) != nil
 	speaks := len(open) == 0 && (len(a.Outbox) > 0 || a.GoOn)
-	lives := what == questions.BudgetTime && len(Alive(l)) > 0
+	lives := what == questions.BudgetTime && len(l.Alive()) > 0
 	if !(l.Phase.InTurn() && !inCall || l.Phase == checkpoints.LaunchTurnDue || d.reads(l) || speaks || lives) {
 		return false
 	}
@@ -173,41 +122,7 @@ func (d *transition) enforceBudget(of subject) bool {
 
 // usedUpInWords says that a budget is used up, and by how much.
 func (d *transition) usedUpInWords(scope *Agent, what string) string {
-	return "the " + d.exceededInWords(scope, questions.Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
-}
-
-// exceededInWords names a budget that is used up, and by how much. Of cost something may be left that is too little for
-// a launch.
-func (s State) exceededInWords(scope *Agent, over checkpoints.Exceeded) string {
-	text := fmt.Sprintf("%s budget of %s is used up: %s of %s", budgetName(over.What), s.scopeInWords(scope),
-		questions.Amount(over.What, over.Used), questions.Amount(over.What, over.Bound))
-	if over.Used < over.Bound {
-		text += " (the rest is too little for another process)"
-	}
-	return text
-}
-
-// budgetName names a budget, in front of that word.
-func budgetName(what string) string { return strings.TrimSuffix(what, "s") }
-
-func (s State) scopeInWords(scope *Agent) string {
-	if scope.ID == s.Run.Root {
-		return "the run"
-	}
-	return label.Title(scope)
-}
-
-// atWork reports whether an agent or any below it has a process that does not merely wait.
-func (s State) atWork(id string) bool {
-	if l := s.Live(id); l != nil && !idle(s.Agents.Get(id), l) {
-		return true
-	}
-	for _, c := range s.Children(id) {
-		if s.atWork(c.ID) {
-			return true
-		}
-	}
-	return false
+	return "the " + d.ExceededInWords(scope, questions.Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
 }
 
 // concernScopes has those settled that may use no more because of what others have used, or may again.
@@ -288,28 +203,3 @@ func (e Worked) apply(d *transition) error {
 
 // finishTurns is how many requests an agent may make that is told to finish up.
 const finishTurns = 3
-
-// EndAwaited reports whether somebody waits for the end of what is done for an agent: it is stopped, or the time is
-// used up that it may work, alone or with those above it.
-func (s State) EndAwaited(agent string) bool {
-	a := s.Agents.Get(agent)
-	if a != nil && a.StopWanted != "" {
-		return true
-	}
-	for ; a != nil; a = s.Agents.Get(a.Parent) {
-		if b := a.Budget; b != nil && b.Time > 0 && a.Worked >= b.Time {
-			return true
-		}
-	}
-	return false
-}
-
-// ReadUsage reads what a request has used.
-func ReadUsage(c *listen.Listener, m procs.Usage) Spent {
-	b := Spent{Agent: c.Agent, Launch: c.Launch, InputTokens: m.InputTokens + m.CacheRead + m.CacheCreation,
-		OutputTokens: m.OutputTokens}
-	if m.Parent == "" {
-		b.Turns = 1
-	}
-	return b
-}

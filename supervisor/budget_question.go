@@ -3,16 +3,13 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 )
 
 // This file is the one question that a budget asks when it is used up: of the person, for all agents that it keeps from
@@ -22,33 +19,12 @@ func init() {
 	handlers[questions.AskBudget] = handler{refuse: (*transition).refuseBudget}
 }
 
-// BudgetQuestion asks what becomes of a scope whose budget is used up. Its words stay as they are: what earlier
-// releases have recorded has to come to the same question again.
+// BudgetQuestion asks what becomes of a scope whose budget is used up.
 func (s State) BudgetQuestion(scope *Agent, over checkpoints.Exceeded) signals.Question {
-	var b strings.Builder
-	for _, a := range s.AllAgents() {
-		if a.Exceeds == scope.ID && a.Status == checkpoints.OverBudget {
-			fmt.Fprintf(&b, "Cannot go on: %s (%s)\n", label.Title(a), text.Truncate(text.FirstLine(a.Task), text.MaxNamed))
-		}
-		if b.Len() > ask.MaxText {
-			b.WriteString("and more\n")
-			break
-		}
-	}
-	b.WriteString("Nothing is lost: the conversations are kept, and nothing more is used before you answer.")
-	return signals.Question{
-		ID: over.What, Header: "budget",
-		Text:    "The " + s.exceededInWords(scope, over) + ". Raise it, finish up, or stop?",
-		Context: b.String(),
-		Options: []signals.Option{
-			{Label: questions.Raise, Description: "add the new bound, as in " + questions.TypedAmounts[over.What] +
-				"; with + what is put on top"},
-			{Label: questions.Finish,
-				Description: fmt.Sprintf("what has begun is told to save its state and report, with %d more requests each",
-					finishTurns)},
-			{Label: questions.StopIt, Description: "stop the work under this budget"},
-		},
-	}
+	stuck := slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool {
+		return a.Exceeds != scope.ID || a.Status != checkpoints.OverBudget
+	})
+	return ask.Budget(s.ExceededInWords(scope, over), over, stuck, finishTurns)
 }
 
 // planBudgets plans what budgets need: their clocks, and the questions of those that are used up.
@@ -57,44 +33,27 @@ func (s State) planBudgets() []effect.Effect {
 		return nil
 	}
 	var plan []effect.Effect
-	for _, a := range s.sortedScopes() {
+	for _, a := range s.Scopes() {
 		if a.Status.Ended() {
 			continue
 		}
-		if a.Budget.Time > a.Worked && s.atWork(a.ID) {
+		if a.Budget.Time > a.Worked && s.AtWork(a.ID) {
 			plan = append(plan, effect.Effect{Do: effect.Clock, Key: "clock " + a.ID, Agent: a.ID})
 		}
 	}
 	asked := map[string]bool{}
 	for _, a := range s.AllAgents() {
-		if !s.stuck(a) || asked[a.Exceeds] {
+		if !s.Stuck(a) || asked[a.Exceeds] {
 			continue
 		}
 		asked[a.Exceeds] = true
-		before := s.FindQuestionsOf(a.Exceeds, OfBudget)
-		if !slices.ContainsFunc(before, IsOpen) {
+		before := s.FindQuestionsOf(a.Exceeds, questions.OfBudget)
+		if !slices.ContainsFunc(before, (*checkpoints.Question).IsOpen) {
 			plan = append(plan, effect.Effect{Do: effect.AskBudget, Key: fmt.Sprintf("budget %s %d", a.Exceeds, len(before)),
 				Agent: a.Exceeds})
 		}
 	}
 	return plan
-}
-
-// stuck reports whether a budget keeps an agent from going on, and a raised one would let it.
-func (s State) stuck(a *Agent) bool {
-	return a.Status == checkpoints.OverBudget && !a.Tidying &&
-		a.Exceeds != "" && !s.Agents.Get(a.Exceeds).Status.Ended() &&
-		!s.endsFromAbove(a)
-}
-
-// endsFromAbove reports whether an agent ends next, because one above it has ended or is being stopped.
-func (s State) endsFromAbove(a *Agent) bool {
-	for p := s.Agents.Get(a.Parent); p != nil; a, p = p, s.Agents.Get(p.Parent) {
-		if p.Status.Ended() || p.StopWanted != "" && !s.outlives(a, p) {
-			return true
-		}
-	}
-	return false
 }
 
 // undecided is what is known of the question of a budget whose answer has decided nothing.
@@ -104,7 +63,7 @@ const undecided = "the answer decided nothing, and it was asked again"
 // declined, or raises to no more than is used) closes the question, and another is asked: a question takes one answer.
 func (d *transition) decideBudgets(id string) {
 	for _, q := range d.FindQuestionsOf(id,
-		func(q *Question) bool { return OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
+		func(q *Question) bool { return questions.OfBudget(q) && q.State == checkpoints.QuestionAnswered }) {
 		q = d.question(q.ID)
 		if q.Skipped || q.Declined || questions.Check(q, q.Answer, "") != nil {
 			q.State, q.Remark = checkpoints.QuestionWithdrawn, undecided
@@ -142,12 +101,12 @@ func (d *transition) refuseBudget(q *Question) {
 
 // withdrawBudgets closes questions about budgets that keep nobody from going on any more.
 func (d *transition) withdrawBudgets() {
-	if d.indexed().scopes == 0 {
+	if !d.Bounded() {
 		return
 	}
 	stuck := map[string]bool{}
 	for a := range d.Agents.Values() {
-		if d.stuck(a) {
+		if d.Stuck(a) {
 			stuck[a.Exceeds] = true
 		}
 	}
@@ -155,7 +114,7 @@ func (d *transition) withdrawBudgets() {
 		if a.Budget == nil || stuck[id] {
 			continue
 		}
-		for _, q := range d.FindQuestionsOf(id, func(q *Question) bool { return OfBudget(q) && IsOpen(q) }) {
+		for _, q := range d.FindQuestionsOf(id, func(q *Question) bool { return questions.OfBudget(q) && q.IsOpen() }) {
 			d.question(q.ID).State = checkpoints.QuestionWithdrawn
 		}
 	}
@@ -173,7 +132,7 @@ var _ = kind[BudgetAsked]("budget_asked")
 func (e BudgetAsked) apply(d *transition) error {
 	scope := d.Agents.Get(e.Agent)
 	if scope == nil || scope.Budget == nil || scope.Status.Ended() ||
-		len(d.FindQuestionsOf(e.Agent, func(q *Question) bool { return OfBudget(q) && IsOpen(q) })) > 0 {
+		len(d.FindQuestionsOf(e.Agent, func(q *Question) bool { return questions.OfBudget(q) && q.IsOpen() })) > 0 {
 		return unwelcome("the budget of %s is not asked about", e.Agent)
 	}
 	used := d.usageByScope()[scope.ID].Used

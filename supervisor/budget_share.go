@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
@@ -31,7 +30,7 @@ func (d *transition) share(a *Agent, behind []*Agent, free int) (usd float64, le
 			continue
 		}
 		b := d.usageByScope()[scope.ID]
-		left, least := scope.Budget.CostUSD-b.Used.CostUSD-b.reserved, questions.SmallestShare(scope.Budget.CostUSD)
+		left, least := scope.Budget.CostUSD-b.Used.CostUSD-b.Reserved, questions.SmallestShare(scope.Budget.CostUSD)
 		if left < least {
 			return 0, scope, false
 		}
@@ -72,7 +71,7 @@ func (d *transition) bind(a *Agent, usd float64) {
 	l.ShareUSD, l.MaxTurns = usd, d.turnsLeft(a)
 	for above := a; above != nil; above = d.Agents.Get(above.Parent) {
 		if b := d.usageByScope()[above.ID]; b != nil {
-			b.reserved += usd
+			b.Reserved += usd
 		}
 	}
 }
@@ -97,7 +96,7 @@ func (d *transition) turnsLeft(a *Agent) int {
 // lend says that an agent waits for what others have set aside in a scope, and has one of them give it up that does
 // nothing but wait: its process ends as if it were not held.
 func (d *transition) lend(a, scope *Agent) {
-	if reason := "waits for what others leave of the cost budget of " + d.scopeInWords(scope); a.Reason != reason {
+	if reason := "waits for what others leave of the cost budget of " + d.ScopeInWords(scope); a.Reason != reason {
 		d.setStatus(d.agent(a.ID), checkpoints.Queued, reason)
 	}
 	for _, other := range d.AllAgents() {
@@ -105,7 +104,7 @@ func (d *transition) lend(a, scope *Agent) {
 		if l == nil || l.ShareUSD <= l.CostUSD || other.ID != scope.ID && !d.Below(other, scope.ID) {
 			continue
 		}
-		if l.End != "" || idle(other, l) && !l.BusyElsewhere && !d.worksBeside(l, d.Open(other.ID)) &&
+		if l.End != "" || other.Idles(l) && !l.BusyElsewhere && !d.WorksBeside(l, d.Open(other.ID)) &&
 			l.Phase.Runs() {
 			d.end(other.ID, endPark, "its part of the budget is needed")
 			d.reconcileEnding(d.agent(other.ID), d.last(other.ID))
@@ -126,8 +125,8 @@ func (d *transition) finishUp(scope *Agent, by string) {
 			continue
 		}
 		a = d.agent(a.ID)
-		a.FinishBy = d.used(a).Turns + finishTurns
-		enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), From: fromBudget, At: d.at,
+		a.FinishBy = d.Used(a).Turns + finishTurns
+		a.Enqueue(checkpoints.OutboxItem{Key: fmt.Sprintf("finish %d", a.FinishBy), From: fromBudget, At: d.at,
 			Text: prompts.FinishUp(finishTurns)})
 	}
 }
@@ -137,8 +136,3 @@ const faultNotBegun = "budget"
 
 // fromBudget is whose words it is that the budget is used up.
 const fromBudget = "budget"
-
-// sortedScopes returns the agents with a budget, those above before those below.
-func (s State) sortedScopes() []*Agent {
-	return slices.DeleteFunc(s.AllAgents(), func(a *Agent) bool { return a.Budget == nil })
-}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/task"
 )
 
@@ -141,7 +141,7 @@ func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
 		}
 		s.Do(TurnEnded{Agent: Root, Launch: 1, Turns: 1 + c.since,
 			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns"}})
-		for _, v := range s.State.FindDeliveries(Root, undelivered) {
+		for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).Undelivered) {
 			s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
 		}
 		s.Ends()
@@ -313,33 +313,33 @@ func TestABudgetIsNotAskedAboutForWhoEndsFromAbove(t *testing.T) {
 	d.spawn(task.Child{Agent: "a-below", Parent: "a-child", Work: task.Work{Task: "a part of it"}})
 	below := d.agent("a-below")
 	below.Status, below.Exceeds = checkpoints.OverBudget, "a-child"
-	if !d.stuck(below) {
+	if !d.Stuck(below) {
 		t.Error("a raised budget would not let it continue")
 	}
 	d.agent("a-child").StopWanted = "a test"
-	if d.stuck(below) {
+	if d.Stuck(below) {
 		t.Error("it is asked about below one that is being stopped")
 	}
 	d.agent("a-child").StopOnly = true
-	if !d.stuck(below) || d.NestedRefused(below, task.Work{Task: "more"}) != "" {
+	if !d.Stuck(below) || d.NestedRefused(below, task.Work{Task: "more"}) != "" {
 		t.Error("who is put under another, since the one above is stopped alone, cannot continue")
 	}
 	d.agent("a-child").StopOnly, d.agent("a-child").Group = false, true
-	if !d.stuck(below) {
+	if !d.Stuck(below) {
 		t.Error("it is not asked about in a group that waits for it")
 	}
 	d.agent("a-below").Delegated.Independence = checkpoints.Optional
-	if d.stuck(d.Agents.Get("a-below")) {
+	if d.Stuck(d.Agents.Get("a-below")) {
 		t.Error("it is asked about in a group that does not wait for it")
 	}
 	d.spawn(task.Child{Agent: "a-next", Parent: "a-child", Work: task.Work{Task: "the next part",
 		Said: checkpoints.Delegated{After: []string{"a-below"}}}})
-	if !d.stuck(d.Agents.Get("a-below")) {
+	if !d.Stuck(d.Agents.Get("a-below")) {
 		t.Error("it is not asked about in a group that waits for one that comes after it")
 	}
 	d.agent("a-child").StopWanted = ""
 	d.agent(Root).Status = checkpoints.Succeeded
-	if d.stuck(below) {
+	if d.Stuck(below) {
 		t.Error("it is asked about where the run has ended")
 	}
 }
@@ -388,12 +388,13 @@ func FuzzRaised(f *testing.F) {
 }
 
 func BenchmarkBooksOfAThousandAgents(b *testing.B) {
-	s := State{Agents: table.Of(map[string]*Agent{Root: {ID: Root, Bounds: checkpoints.Bounds{Budget: &conf.Budget{CostUSD: 10}}}})}
+	root := &Agent{ID: Root, Bounds: checkpoints.Bounds{Budget: &conf.Budget{CostUSD: 10}}}
+	s := State{Records: records.Records{Agents: table.Of(map[string]*Agent{Root: root})}}
 	for i := range 1000 {
 		id := "a-" + strings.Repeat("x", i%7) + time.Duration(i).String()
 		s.Agents.Put(id, &Agent{ID: id, Parent: Root, Usage: checkpoints.Usage{CostUSD: 0.001}})
 	}
-	s.index = s.indexed()
+	s.Reindex()
 	for b.Loop() {
 		s.ComputeUsage()
 	}

@@ -24,19 +24,6 @@ var Served = sync.OnceValue(func() []procs.Tool {
 	return tools
 })
 
-// SubagentOf returns who calls as it is recorded; nil: the main conversation.
-func SubagentOf(s procs.Subagent) *checkpoints.Subagent {
-	if s == (procs.Subagent{}) {
-		return nil
-	}
-	sub := checkpoints.Subagent{ID: s.ID, ToolUse: s.ToolUse, Type: s.Type, Task: s.Task, Prompt: s.Prompt,
-		Depth: s.Depth}
-	if s.By != nil {
-		sub.By = SubagentOf(*s.By)
-	}
-	return &sub
-}
-
 // asksPerson reports whether a call waits for a person.
 func asksPerson(sig signals.Signal) bool {
 	return sig.Kind == signals.Clarification || sig.Kind == signals.Stop
@@ -95,7 +82,7 @@ func (e Called) apply(d *transition) error {
 	default:
 		reply.Text, reply.IsError = "This call cannot be read. Make it shorter, and put what is long into a file.", true
 	}
-	answerAtOnce(l, reply)
+	l.AnswerAtOnce(reply)
 	return nil
 }
 

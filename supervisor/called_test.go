@@ -180,7 +180,8 @@ func TestAnAnswerInACallLeavesTheOthersWaiting(t *testing.T) {
 // be seen.
 func TestAnAnswerWhoseReceiptIsMissingHoldsNoEndUp(t *testing.T) {
 	s := Begin(t, nil)
-	s.Do(Received{UUID: s.State.FindDeliveries(Root, undelivered)[0].UUID, State: checkpoints.DeliveryDelivered})
+	s.Do(Received{UUID: s.State.FindDeliveries(Root, (*checkpoints.Delivery).Undelivered)[0].UUID,
+		State: checkpoints.DeliveryDelivered})
 	s.calls("r1", "ask_user", `{"questions":[{"text":"Which?"}]}`, nil, "q-1")
 	s.Answers("q-1", "this one")
 	answer := s.Delivers(1)

@@ -7,34 +7,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/table"
 )
 
-// Changes returns what differs between two states: the records to save.
-func Changes(before, after State) checkpoints.Change {
-	c := checkpoints.Change{Taken: after.Taken}
-	if after.Run != before.Run {
-		c.Run = after.Run
-	}
-	var agents []*Agent
-	agents, c.Questions, c.Deliveries = after.changed(before)
-	for _, a := range agents {
-		if before.Agents.Get(a.ID) != a {
-			c.Agents = append(c.Agents, a)
-		}
-		old := before.Launches.Get(a.ID)
-		for i, l := range after.Launches.Get(a.ID) {
-			if i >= len(old) || old[i] != l {
-				c.Launches = append(c.Launches, l)
-			}
-		}
-	}
-	return c
-}
-
 // Loaded makes a State of what the database held.
 func Loaded(l checkpoints.Loaded) (State, error) {
-	s := State{Run: &l.Run, Agents: table.Of(l.Agents), Taken: l.Taken}
+	s := State{Records: records.Records{Run: &l.Run, Agents: table.Of(l.Agents), Taken: l.Taken}}
 	for _, l := range slices.SortedFunc(slices.Values(l.Launches), func(a, b *Launch) int { return a.N - b.N }) {
 		s.Launches.Put(l.Agent, append(s.Launches.Get(l.Agent), l))
 	}
@@ -45,35 +24,13 @@ func Loaded(l checkpoints.Loaded) (State, error) {
 		s.Deliveries.Put(d.UUID, d)
 	}
 	for a := range s.Agents.Values() {
-		ownReport(a)
+		a.OwnReport()
 	}
-	s.index = s.indexed()
+	s.Records = s.Indexed()
 	if err := json.Unmarshal(l.Run.Config, &s.Config); err != nil {
 		return s, fmt.Errorf("the configuration of run %s cannot be read: %w", l.Run.ID, err)
 	}
 	return s, nil
-}
-
-// changed returns the agents, in their order, the questions, the oldest first, and the deliveries whose records differ
-// from those of an earlier state. An agent counts also if only its launches do. It takes time by how many these are.
-func (s State) changed(before State) (agents []*Agent, questions []*Question, deliveries []*Delivery) {
-	for _, a := range s.Agents.Since(before.Agents, same) {
-		agents = append(agents, a)
-	}
-	for id := range s.Launches.Since(before.Launches, slices.Equal) {
-		if a := s.Agents.Get(id); a == before.Agents.Get(id) {
-			agents = append(agents, a)
-		}
-	}
-	slices.SortFunc(agents, byPlace)
-	for _, q := range s.Questions.Since(before.Questions, same) {
-		questions = append(questions, q)
-	}
-	slices.SortFunc(questions, byAge)
-	for _, v := range s.Deliveries.Since(before.Deliveries, same) {
-		deliveries = append(deliveries, v)
-	}
-	return agents, questions, deliveries
 }
 
 // MustCheckInbox reports whether an event shuts out what may lie in the inbox unseen: a question is closed to changes
@@ -86,7 +43,7 @@ func MustCheckInbox(before, after State, event Happened) bool {
 	if before.Run != nil && before.Run.EndedAt == nil && after.Run.EndedAt != nil {
 		return true
 	}
-	agents, questions, _ := after.changed(before)
+	agents, questions, _ := after.Changed(before.Records)
 	for _, a := range agents {
 		old := before.Agents.Get(a.ID)
 		if old == nil || old == a {
@@ -115,19 +72,8 @@ func MustCheckInbox(before, after State, event Happened) bool {
 // them after the cut, and it must be known that it is to be looked for them there, or they are said twice.
 func MayBeLost(before, after State, event Happened, told []notice.Notification) bool {
 	e, may := event.Event.(interface{ mayBeLost() bool })
-	return may && e.mayBeLost() && !saysWords(before, after) && !slices.ContainsFunc(told,
+	return may && e.mayBeLost() && !records.SaysWords(before.Records, after.Records) && !slices.ContainsFunc(told,
 		func(n notice.Notification) bool {
 			return n.Type != notice.AgentStarted && n.Type != notice.ResumedNow
 		})
-}
-
-// saysWords reports whether a step has begun to say answers or messages to an agent, for the first time or again: what
-// was dropped may be made again under the same uuid.
-func saysWords(before, after State) bool {
-	_, _, deliveries := after.changed(before)
-	return slices.ContainsFunc(deliveries, func(v *Delivery) bool {
-		old := before.Deliveries.Get(v.UUID)
-		begun := old == nil || old.Seq != v.Seq
-		return begun && (len(v.Groups) > 0 || len(v.Messages) > 0)
-	})
 }

@@ -44,7 +44,7 @@ func (d *transition) checkWork(a *Agent, l *Launch, call checkpoints.ToolCall) {
 		d.returnWork(a, l, await)
 		return
 	}
-	answerAtOnce(l, checkpoints.Reply{Request: call.Request, Await: &await})
+	l.AnswerAtOnce(checkpoints.Reply{Request: call.Request, Await: &await})
 }
 
 // awaitedWork is told in the call that waits for it.
@@ -55,7 +55,7 @@ var awaitedWork = concern{
 		return false
 	},
 	plan: func(_ State, _ *Agent, l *Launch, so []effect.Effect) []effect.Effect {
-		if !works(l) {
+		if !l.Works() {
 			return so
 		}
 		for _, r := range l.Replies {
@@ -96,7 +96,7 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 	if await.Call.From == nil {
 		a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), func(s checkpoints.OutboxItem) bool {
 			c := d.Agents.Get(s.From)
-			end := c != nil && slices.Contains(ended, c.ID) && c.Status.Ended() && s.Key == childKey(c)
+			end := c != nil && slices.Contains(ended, c.ID) && c.Status.Ended() && s.Key == c.EndKey()
 			if end {
 				read = append(read, s)
 			}
@@ -109,7 +109,7 @@ func (d *transition) returnWork(a *Agent, l *Launch, await checkpoints.Await) {
 			reply: text.JSON(ask.Reply{Message: written}), messages: read})
 		return
 	}
-	answerAtOnce(l, checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})
+	l.AnswerAtOnce(checkpoints.Reply{Request: await.Call.Request, Text: written, IsError: isError, Child: await.Agent})
 }
 
 // TimedOut says that a call of check_work has waited for as long as it wanted to.
@@ -126,7 +126,7 @@ func (e TimedOut) apply(d *transition) error {
 	if err != nil {
 		return err
 	}
-	i := ReplyAt(l, e.Request)
+	i := l.ReplyAt(e.Request)
 	if i < 0 || l.Replies[i].Await == nil {
 		return unwelcome("request %s does not wait any more", e.Request)
 	}

@@ -19,14 +19,14 @@ func (d *transition) waitForChildren(a *Agent, l *Launch) {
 		until := d.at.Add(d.Config.Hold)
 		a.HoldUntil = &until
 	}
-	d.setStatus(a, checkpoints.Blocked, label.WaitsFor(label.Titles(d.waitsFor(a.ID))))
+	d.setStatus(a, checkpoints.Blocked, label.WaitsFor(label.Titles(d.WaitsFor(a.ID))))
 }
 
 // children hold an agent back that is not done without them.
 var children = concern{
 	name: "children", holds: true,
 	live: func(d *transition, of subject) bool {
-		waits := len(d.waitsFor(of.ID)) > 0
+		waits := len(d.WaitsFor(of.ID)) > 0
 		if waits {
 			d.waitForChildren(of.Agent, of.launch)
 		}
@@ -39,7 +39,7 @@ var children = concern{
 }
 
 func (d *transition) blockedByChildren(of subject) bool {
-	left := d.waitsFor(of.ID)
+	left := d.WaitsFor(of.ID)
 	if len(left) > 0 {
 		d.setStatus(of.Agent, checkpoints.Blocked, label.WaitsFor(label.Titles(left)))
 	}

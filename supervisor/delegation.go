@@ -2,8 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -32,27 +30,27 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	w.Said.Fingerprint = fp
 	refuse := func(key, text string) error {
 		if call != nil {
-			answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: text, IsError: true})
+			l.AnswerAtOnce(checkpoints.Reply{Request: call.Request, Text: text, IsError: true})
 			return nil
 		}
-		if !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: d.at}) {
+		if !a.Enqueue(checkpoints.OutboxItem{Key: fmt.Sprintf("%s %d.%d", key, l.N, l.Turns), Text: text, At: d.at}) {
 			return unwelcome("it was told so already")
 		}
 		return nil
 	}
-	if c := d.sameWork(a.ID, fp); c != nil {
+	if c := d.SameWork(a.ID, fp); c != nil {
 		if call == nil {
 			return unwelcome("the same delegation as that of %s", c.ID)
 		}
-		answerAtOnce(l, checkpoints.Reply{Request: call.Request, Text: prompts.UnderWay(c)})
+		l.AnswerAtOnce(checkpoints.Reply{Request: call.Request, Text: prompts.UnderWay(c)})
 		return nil
 	}
-	if call != nil && unknown(l, w.Said.Type) { // else the verdict is kept, which bounds how often it is asked
+	if call != nil && l.LacksType(w.Said.Type) { // else the verdict is kept, which bounds how often it is asked
 		return refuse("type", prompts.UnknownType(w.Said.Type, l.AgentTypes))
 	}
-	undecided := d.undecided(a.ID)
+	undecided := d.Undelegated(a.ID)
 	for _, q := range undecided {
-		if q.Fingerprint == fp && q.Tool == nil && call == nil && !d.begunAnswer(q) {
+		if q.Fingerprint == fp && q.Tool == nil && call == nil && !d.BegunAnswer(q) {
 			return unwelcome("the same delegation as question %s", q.ID)
 		}
 	}
@@ -70,37 +68,17 @@ func (d *transition) delegate(a *Agent, n Named, call *checkpoints.ToolCall) err
 	return nil
 }
 
-// undecided returns the delegations of an agent that nobody has decided, or of which it has not been told, oldest
-// first.
-func (s State) undecided(agent string) []*Question {
-	return s.FindQuestionsOf(agent, func(q *Question) bool {
-		return questions.KindOf(q.Kind).Hands &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered)
-	})
-}
-
-// sameWork returns the child of an agent that was asked for in the same words and whose end the agent has not been
-// told: it is not started twice because a crash has lost the word of it.
-func (s State) sameWork(parent, fingerprint string) *Agent {
-	for _, c := range s.Children(parent) {
-		if c.Delegated.Fingerprint == fingerprint && (!c.Status.Ended() || s.backgroundEndUnreported(c)) {
-			return c
-		}
-	}
-	return nil
-}
-
 // verdict decides a delegation by the limits and the policy, and says who has; "" where a person decides.
 func (s State) verdict(a *Agent, w task.Work) (answer, by string) {
 	no := func(by, why, alternative string) (string, string) {
 		return Deny + " " + why + " " + questions.Instead + " " + alternative, by
 	}
 	policy := s.Config.Delegate.At(a.Depth + 1)
-	switch same := s.taskAbove(a, w.Task); {
+	switch same := s.TaskAbove(a, w.Task); {
 	case w.Task == "":
 		return no("claude-supervise", "It names no task: new_task_description is empty.",
 			"Delegate again with a whole task, or do it yourself.")
-	case unknown(s.Launch(a.ID), w.Said.Type):
+	case s.Launch(a.ID).LacksType(w.Said.Type):
 		return no("claude-supervise", prompts.NoSuchType(w.Said.Type, s.Launch(a.ID).AgentTypes), prompts.AskForAnother)
 	case policy == conf.DenyDelegations:
 		return no("--delegate deny", "This supervisor starts no further agents.",
@@ -125,27 +103,6 @@ func (s State) verdict(a *Agent, w task.Work) (answer, by string) {
 		return Approve, "--delegate auto"
 	}
 	return "", ""
-}
-
-// unknown reports whether claude knows no agents of that type where a launch works.
-func unknown(l *Launch, kind string) bool {
-	return kind != "" && l != nil && len(l.AgentTypes) > 0 && !slices.Contains(l.AgentTypes, kind)
-}
-
-// taskAbove names the agent that has a task itself and delegates it, or stands above the one that does; "" if none.
-func (s State) taskAbove(a *Agent, task string) string {
-	who := "yourself"
-	for ; a != nil; a = s.Agents.Get(a.Parent) {
-		if own, _, _ := strings.Cut(a.Task, "\n\n## "); sameText(own, task) || sameText(a.Task, task) {
-			return who
-		}
-		who = a.ID + ", who started the work above you"
-	}
-	return ""
-}
-
-func sameText(a, b string) bool {
-	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
 // unresumable says why an agent cannot have the work of another continued; "" if it can, or none is named.
@@ -181,8 +138,8 @@ func (d *transition) approveChildren(agent string) {
 			if len(q.Told) > 0 {
 				d.agent(q.Child).Outbox, d.question(q.ID).Told = q.Told, nil
 			}
-			blocks := w.Said.Independence == checkpoints.Blocks && d.held(q) == nil
-			if blocks || toldByClients(q.Nested) {
+			blocks := w.Said.Independence == checkpoints.Blocks && d.Held(q) == nil
+			if blocks || q.Nested.HasClients() {
 				d.question(q.ID).State = checkpoints.QuestionDelivered // it waits for the child, whose end says all
 			}
 		case !start && c != nil && !c.Status.Ended():

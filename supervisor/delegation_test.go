@@ -124,7 +124,7 @@ func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
 	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childOne, Value: "use staging", By: "a test"})
 	s.Do(Packed{File: "r.pack"})
 	s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
-	if q := s.State.Questions.Get("q-one"); s.State.Agents.Get(childOne) != nil || !IsOpen(q) {
+	if q := s.State.Questions.Get("q-one"); s.State.Agents.Get(childOne) != nil || !q.IsOpen() {
 		t.Fatalf("the child is there, or the question %s", q.State)
 	}
 	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
@@ -256,7 +256,7 @@ func TestWorkThatIsResumedGoesOnInItsConversationAndCountsInItsPlace(t *testing.
 	if child == nil || child.From != before.SessionID || before.ContinuedBy != childTwo {
 		t.Fatalf("%+v continues %+v", child, before)
 	}
-	if s.State.decisive().ID == childOne {
+	if s.State.Decisive().ID == childOne {
 		t.Error("the failure counts still")
 	}
 }
@@ -349,8 +349,8 @@ func TestAParentStopsItsChildWhichThenCountsForNothing(t *testing.T) {
 	}
 	s.plans("end " + childOne)
 	c := s.State.Agents.Get(childOne)
-	if want := "agent " + Root + " (not needed any more)"; c.StopWanted != want || gates(c) {
-		t.Errorf("the child is stopped by %q, and counts: %v", c.StopWanted, gates(c))
+	if want := "agent " + Root + " (not needed any more)"; c.StopWanted != want || c.Gates() {
+		t.Errorf("the child is stopped by %q, and counts: %v", c.StopWanted, c.Gates())
 	}
 }
 

@@ -80,13 +80,13 @@ func (d *transition) drop(id string) {
 // may begin none.
 func (d *transition) inTurn(v *Delivery, launch int) {
 	if l := d.Live(v.Agent); l != nil && l.N == launch && v.Prompt() && !v.Now && !l.Phase.InTurn() {
-		enter(d.last(v.Agent), checkpoints.LaunchTurn)
+		d.last(v.Agent).Enter(checkpoints.LaunchTurn)
 	}
 }
 
 // abandon gives up what was sent to a session that is gone: it is said again in the next one.
 func (d *transition) abandon(a *Agent) {
-	for _, v := range d.FindDeliveries(a.ID, undelivered) {
+	for _, v := range d.FindDeliveries(a.ID, (*checkpoints.Delivery).Undelivered) {
 		d.drop(v.UUID)
 	}
 }

@@ -16,7 +16,7 @@
 //
 // The files, from the lowest on; each uses those before it:
 //
-//	state.go, index.go, tree.go  the records of one run, and its transitions to the next; phase.go how far a launch is
+//	state.go             the state of one run (package records), and its transitions to the next
 //	event.go             what can happen. Each event, and what it changes, is in the file of its subject
 //	outbox.go, delivery.go, launch.go  what is to be said, is on its way, and the process that it goes to
 //	open.go, same_question.go  how a question is opened, answered, and shared
@@ -49,6 +49,8 @@
 //	conf        what a person asks for with a run, and bounds it by; task: what is asked of agents in words
 //	sessions    the questions of ordinary sessions, which nobody supervises
 //	ask         what agents, claude and MCP servers ask, as questions; listen: what the messages of one process say
+//	records     the records of one run as a value, and what they say by themselves of how all hangs together
+//	pace        how long is waited before something is tried again
 //	table       values by key: a copy costs nothing, and what differs between two is found by what they do not share
 //	effect      what ought to be under way, in words; notice: what is told. label: how agents are named; exit: the codes
 //	prompts     what is said to an agent: every text that it reads from us
@@ -213,7 +215,7 @@
 //	processes: may daemonize, hide; may not outlive their launch
 //		procs/sweep.go, TestNoTrickOutlivesAnEnd
 //	processes: may ask by a question file; may not have another agent's question file taken for theirs, or removed
-//		supervisor/file_asker.go, TestTheAskerOfAQuestionFileIsTheOneAgentThatCanHavePutItThere
+//		supervisor/records/asked.go, TestTheAskerOfAQuestionFileIsTheOneAgentThatCanHavePutItThere
 //	other user: may share the machine; may not read state, or answer
 //		checkpoints/dirs.go, TestAStateFolderThatIsOpenToOthersIsClosed
 //	other user: may share the machine; may not have written the person's config

@@ -43,13 +43,13 @@ func init() {
 
 // asksForServer reports whether a server waits for the answer of an open question.
 func (s State) asksForServer(q *Question) bool {
-	return questions.KindOf(q.Kind).Server && s.held(q) != nil
+	return questions.KindOf(q.Kind).Server && s.Held(q) != nil
 }
 
 // loseServers says in the questions of servers that were asked in a launch that their call is gone.
 func (d *transition) loseServers(l *Launch) {
 	for _, q := range d.FindQuestionsOf(l.Agent, func(q *Question) bool {
-		return questions.KindOf(q.Kind).Server && IsOpen(q) && q.Tool.Launch == l.N
+		return questions.KindOf(q.Kind).Server && q.IsOpen() && q.Tool.Launch == l.N
 	}) {
 		ask.LoseServer(d.question(q.ID))
 	}

@@ -16,6 +16,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -140,7 +141,7 @@ func TestAServerThatAsksForWhatNobodyCanAnswerIsToldOnlyWhatAPersonSays(t *testi
 				s := Begin(t, nil)
 				s.elicits("req-1", "toolu_1", 1, c.input, "q-1")
 				q := s.State.Questions.Get("q-1")
-				if !IsOpen(q) || q.Truncated != "" || !strings.Contains(q.Context, c.why) ||
+				if !q.IsOpen() || q.Truncated != "" || !strings.Contains(q.Context, c.why) ||
 					!strings.Contains(q.Context, "> Which?") || !strings.Contains(q.Context, "Nothing was answered") {
 					t.Fatalf("it is not asked about: %+v", q)
 				}
@@ -180,7 +181,7 @@ func TestNoAnswerGivenInAdvanceAnswersAServer(t *testing.T) {
 	if (conf.Preset{Key: "size", Value: "M"}).Grants(q, conf.Config{}) == "" {
 		t.Error("--answer answers it")
 	}
-	if Sharable(q.Kind) || Posted(q) || Writable(q.Kind) {
+	if records.Sharable(q.Kind) || questions.Posted(q) || questions.Writable(q.Kind) {
 		t.Error("an answer to all alike, a file or a task file answers it")
 	}
 }
@@ -208,7 +209,7 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 		t.Fatalf("the agent reads:\n%s", said.Text)
 	}
 	s.elicits("req-2", "toolu_2", 2, orderInput("Which other?", `{}`), "q-2")
-	if !IsOpen(s.State.Questions.Get("q-2")) {
+	if !s.State.Questions.Get("q-2").IsOpen() {
 		t.Error("another question got the answer")
 	}
 	s.elicits("req-3", "toolu_3", 2, input, "q-3")
@@ -217,7 +218,7 @@ func TestAnAnswerAfterAParkIsGivenWhenTheServerAsksAgain(t *testing.T) {
 		t.Fatalf("asked again it is given %+v", given)
 	}
 	s.elicits("req-4", "toolu_4", 2, input, "q-4")
-	if !IsOpen(s.State.Questions.Get("q-4")) {
+	if !s.State.Questions.Get("q-4").IsOpen() {
 		t.Error("the answer is given twice")
 	}
 }

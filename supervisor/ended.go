@@ -6,8 +6,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/procs/claude"
-	"claude-supervise/supervisor/listen"
 )
 
 // Ended says that a launch has no process any more, nor anything that carries its marker.
@@ -33,7 +31,7 @@ func (e Ended) apply(d *transition) error {
 		return err
 	}
 	l, a := d.last(e.Agent), d.agent(e.Agent)
-	done := l.End == endBudget && reportedLast(a, l)
+	done := l.End == endBudget && a.ReportedIn(l)
 	d.broken(a, l, e)
 	can := d.Abilities()
 	rests := d.restsAssuming(a, l)
@@ -56,10 +54,10 @@ func (e Ended) apply(d *transition) error {
 		a.ReportRequested = false // the turn in which it was to report has been cut short
 	}
 	d.loseServers(l)
-	enter(l, checkpoints.LaunchEnded)
+	l.Enter(checkpoints.LaunchEnded)
 	l.EndedAt, l.Outcome, l.Foreign, l.Gate = &at, e.Outcome, e.Foreign, nil
 	a.HoldUntil = nil
-	lost := !rests && (len(Alive(l)) > 0 || due || d.reads(l))
+	lost := !rests && (len(l.Alive()) > 0 || due || d.reads(l))
 	l.Background, l.WakeUps, l.BusyElsewhere, l.Replies = nil, nil, false, nil
 	a.GoOn = a.GoOn || turn && !done || lost
 
@@ -118,9 +116,9 @@ func (d *transition) markUncertain(agent string, l *Launch, failed procs.Failure
 		if v.File != "" { // what its script had may be lost with the call that ran it, however that has ended
 			last = last && goesOn || v.Turn == cut
 		}
-		return v.Launch == l.N && (unsent(v) || last && v.State == checkpoints.DeliveryDelivered)
+		return v.Launch == l.N && (v.Unsent() || last && v.State == checkpoints.DeliveryDelivered)
 	}) {
-		a.GoOn = a.GoOn || unsent(v)
+		a.GoOn = a.GoOn || v.Unsent()
 		d.delivery(v.UUID).State = checkpoints.DeliverySent
 		d.unread(v)
 	}
@@ -240,13 +238,13 @@ func (e Started) apply(d *transition) error {
 	l = d.last(e.Agent)
 	l.PID, l.StartTicks, l.StartedAt = e.PID, e.StartTicks, &at
 	d.begunAt(l, e.At, e.NotAt)
-	begins(d.agent(e.Agent), at)
+	d.agent(e.Agent).Begins(at)
 	if d.Abilities().TakesInput {
-		enter(l, checkpoints.LaunchIdle)
+		l.Enter(checkpoints.LaunchIdle)
 	} else { // it was started with its prompt, and its one turn has begun
-		enter(l, checkpoints.LaunchTurn)
+		l.Enter(checkpoints.LaunchTurn)
 		l.Begun = true
-		for _, v := range d.unsentTo(e.Agent, l.N) {
+		for _, v := range d.UnsentTo(e.Agent, l.N) {
 			d.arrived(v.UUID)
 		}
 	}
@@ -254,15 +252,3 @@ func (e Started) apply(d *transition) error {
 }
 
 func (Started) mayBeLost() bool { return true }
-
-// ReadExit tells how a process went.
-func ReadExit(c *listen.Listener, survivors []procs.Survivor) Ended {
-	b := Ended{Agent: c.Agent, Launch: c.Launch, Outcome: listen.ExitInWords(c.Exit), Foreign: c.Foreign,
-		Failure: claude.Classify(c.Result, c.Exit),
-		CostUSD: c.Exit.CostUSD, InputTokens: c.Exit.InputTokens, OutputTokens: c.Exit.OutputTokens,
-		CacheRead: c.Exit.CacheRead, CacheCreation: c.Exit.CacheCreation}
-	for _, s := range survivors {
-		b.Survivors = append(b.Survivors, s.String())
-	}
-	return b
-}

@@ -38,7 +38,7 @@ func (d *transition) reconcileEnding(a *Agent, l *Launch) bool {
 		d.setStatus(a, checkpoints.Running, "finishing")
 	case endPark:
 		status := checkpoints.Waiting
-		if len(d.Open(a.ID)) == 0 && len(d.waitsFor(a.ID)) > 0 {
+		if len(d.Open(a.ID)) == 0 && len(d.WaitsFor(a.ID)) > 0 {
 			status = checkpoints.Blocked
 		}
 		d.setStatus(a, status, "is being parked: "+l.EndReason)
@@ -68,16 +68,8 @@ func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question) {
 	case l == nil:
 		d.setStatus(a, checkpoints.Queued, "not yet started")
 	default:
-		d.setStatus(a, checkpoints.Interrupted, lastWords(l))
+		d.setStatus(a, checkpoints.Interrupted, l.LastWords())
 	}
-}
-
-// lastWords says why a launch has ended, as well as it is known.
-func lastWords(l *Launch) string {
-	if l.EndReason != "" {
-		return l.EndReason
-	}
-	return l.Outcome
 }
 
 // ending is of an agent whose process is on its way out.
@@ -98,12 +90,11 @@ var ending = concern{
 
 // Finishing reports whether all that is left of the run is that processes end whose work is done.
 func (s State) Finishing() bool {
-	x := s.indexed()
-	if x.active.Len() == 0 || x.queued.Len()+x.pending.Len() > 0 {
+	if !s.AnyActive() || s.AnyPending() {
 		return false
 	}
-	for id := range x.active.All() {
-		if l := s.Live(id); l == nil || l.End != EndFinish {
+	for _, a := range s.Active() {
+		if l := s.Live(a.ID); l == nil || l.End != EndFinish {
 			return false
 		}
 	}

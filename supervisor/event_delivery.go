@@ -43,7 +43,7 @@ var _ = kind[Received]("received")
 
 func (e Received) apply(d *transition) error {
 	v := d.Deliveries.Get(e.UUID)
-	if v == nil || !undelivered(v) {
+	if v == nil || !v.Undelivered() {
 		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
 	}
 	if _, err := d.current(v.Agent, v.Launch); err != nil {
@@ -65,7 +65,7 @@ func (e Received) apply(d *transition) error {
 	if v.State != checkpoints.DeliveryStarted && !v.Now {
 		// Completed without a turn: the conversation already had it, from a launch that was lost.
 		if l.Phase.InTurn() {
-			enter(l, checkpoints.LaunchIdle)
+			l.Enter(checkpoints.LaunchIdle)
 		}
 		d.agent(v.Agent).GoOn = true
 	}
@@ -86,7 +86,7 @@ var _ = kind[PromptRefused]("prompt_refused")
 // apply has it said again after the turn. If that is refused, too, the agent fails by it, and resume says it.
 func (e PromptRefused) apply(d *transition) error {
 	v := d.Deliveries.Get(e.UUID)
-	if v == nil || !undelivered(v) {
+	if v == nil || !v.Undelivered() {
 		return unwelcome("delivery %s does not wait for a receipt", e.UUID)
 	}
 	if _, err := d.current(v.Agent, v.Launch); err != nil {
@@ -122,7 +122,7 @@ var _ = kind[Confirmed]("confirmed")
 
 func (e Confirmed) apply(d *transition) error {
 	v := d.Deliveries.Get(e.UUID)
-	if v == nil || !waitsForReceipt(v) {
+	if v == nil || !v.WaitsForReceipt() {
 		return unwelcome("delivery %s is settled", e.UUID)
 	}
 	switch {

@@ -3,7 +3,6 @@ package supervisor
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
@@ -102,25 +101,13 @@ func (d *transition) grant(b Asked, fingerprint string) *Question {
 			!q.GrantSpent &&
 			(!kind.Evidence || ask.SameEvidence(q.Context, b.Questions[0].Context)) &&
 			(questions.Allowed(q) || kind.Server && !ask.Revoked(d.Group(q.Group))) &&
-			(!kind.Refused || sameCaller(q.From, b.Call.From))
+			(!kind.Refused || q.From.Same(b.Call.From))
 	}) {
-		if d.toldGrant(q) {
+		if d.ToldGrant(q) {
 			return q
 		}
 	}
 	return nil
-}
-
-// toldGrant reports whether an agent was told by a prompt of the answer to a question. One whose call was refused may
-// make it again before it is known that the prompt was written.
-func (s State) toldGrant(q *Question) bool {
-	if questions.KindOf(q.Kind).Refused {
-		return q.Delivering || q.State == checkpoints.QuestionDelivered
-	}
-	return len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
-		return (v.State == checkpoints.DeliveryDelivered || waitsForReceipt(v)) && v.Prompt() &&
-			slices.Contains(v.Groups, q.Group)
-	})) > 0
 }
 
 // AskCancelled withdraws a request or call.
@@ -156,12 +143,12 @@ func (e AskCancelled) apply(d *transition) error {
 		found = true
 	}
 	for _, v := range d.FindDeliveries(e.Agent, func(v *Delivery) bool {
-		return v.Tool != nil && v.Tool.Launch == e.Launch && v.Tool.Request == e.Request && undelivered(v)
+		return v.Tool != nil && v.Tool.Launch == e.Launch && v.Tool.Request == e.Request && v.Undelivered()
 	}) {
 		d.drop(v.UUID)
 		found = true
 	}
-	if l != nil && l.N == e.Launch && ReplyAt(l, e.Request) >= 0 {
+	if l != nil && l.N == e.Launch && l.ReplyAt(e.Request) >= 0 {
 		d.forget(d.last(e.Agent), e.Request)
 		found = true
 	}

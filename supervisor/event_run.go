@@ -7,6 +7,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -135,7 +136,7 @@ func (e Opened) apply(d *transition) error {
 		if open := d.Open(a.ID); len(open) > 0 {
 			d.refuse(open[0])
 		}
-		for _, q := range d.FindQuestionsOf(a.ID, IsOpen) {
+		for _, q := range d.FindQuestionsOf(a.ID, (*checkpoints.Question).IsOpen) {
 			d.refuse(q)
 		}
 	}
@@ -165,7 +166,7 @@ func (e Left) apply(d *transition) error {
 	}
 	r := d.run()
 	if r.Left, r.PID = r.Leaving, 0; d.mergeDue() {
-		r.Left = LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
+		r.Left = records.LeavingInterrupted // while it waited to merge the findings again: the next supervisor does
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func (Left) checksInbox() bool { return true }
 func (s State) failed(a *Agent) bool {
 	switch a.Status {
 	case checkpoints.Failed, checkpoints.Unreported:
-		return !a.Group && s.counts(a)
+		return !a.Group && s.Counts(a)
 	}
 	return false
 }
@@ -206,7 +207,7 @@ func (s State) returning(b Opened) map[string]bool {
 	for _, a := range s.AllAgents() { // what an end has cut short goes on with who had ended
 		switch p := s.Agents.Get(a.Parent); {
 		case b.Revive && s.brings(a) && (p == nil || !p.Status.Ended() || back[p.ID]), b.Failed &&
-			p != nil && back[p.ID] && Revivable(a) && a.StopWanted == endOf(p):
+			p != nil && back[p.ID] && a.Revivable() && a.StopWanted == p.EndInWords():
 			back[a.ID] = true
 		}
 	}
@@ -218,7 +219,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 	a := d.agent(id)
 	awaits := false
 	for _, c := range d.Children(id) {
-		awaits = awaits || b.Failed && back[c.ID] && gates(c)
+		awaits = awaits || b.Failed && back[c.ID] && c.Gates()
 	}
 	reason := "resumed by a person"
 	a.GoOn = !awaits
@@ -228,7 +229,7 @@ func (d *transition) revive(id string, b Opened, back map[string]bool) {
 		a.Fresh, a.SessionID = true, sessionOf(a)
 	case b.Failed && d.failed(a) && a.Launches > 0:
 		reason = "tried again by a person"
-		a.GoOn = !enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), At: d.at,
+		a.GoOn = !a.Enqueue(checkpoints.OutboxItem{Key: fmt.Sprintf("retry %d", a.Launches), At: d.at,
 			Text: prompts.TryAgain(a)})
 	}
 	a.EndedAt, a.Ending, a.ReportRequested = nil, checkpoints.Ending{}, false
@@ -255,22 +256,9 @@ func (s State) Retries() bool {
 	return false
 }
 
-// Revivable reports whether resume goes on with an agent that has ended: one that reported has said its last word.
-func Revivable(a *Agent) bool {
-	switch a.Status {
-	case checkpoints.Unreported, checkpoints.Stopped:
-		return true
-	case checkpoints.Failed:
-		return a.Fault != "" || a.Group
-	case checkpoints.Partial:
-		return a.Group
-	}
-	return false
-}
-
 // brings reports whether resume goes on with an agent that has ended: of the children those that the end of their
 // parent has stopped, for their parent goes on too, and those of a group. What became of the others their parent knows.
 func (s State) brings(a *Agent) bool {
 	p := s.Agents.Get(a.Parent)
-	return Revivable(a) && (p == nil || p.Group || a.StopWanted == endOf(p))
+	return a.Revivable() && (p == nil || p.Group || a.StopWanted == p.EndInWords())
 }

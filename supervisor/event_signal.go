@@ -75,7 +75,7 @@ func (d *transition) ask(agent string, n Named) error {
 	fp := ask.Fingerprint(n.Signal)
 	if same := d.FindQuestionsOf(agent, func(q *Question) bool {
 		return q.Fingerprint == fp && q.Tool == nil &&
-			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !d.begunAnswer(q))
+			(q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered && !d.BegunAnswer(q))
 	}); len(same) > 0 {
 		if q := same[0]; q.File != nil && q.File.Polls {
 			return d.escalate(d.Group(q.Group), n)
@@ -101,7 +101,7 @@ func (d *transition) ask(agent string, n Named) error {
 // else: it was told how to ask, and that nobody reads along.
 func (d *transition) askInProse(a *Agent, l *Launch, n Named) error {
 	if a.Report != nil || d.canRequestReport(a) || a.StopWanted != "" || l.End != "" ||
-		len(Alive(l)) > 0 || len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 {
+		len(l.Alive()) > 0 || len(d.WaitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 {
 		return unwelcome("%s has not ended with a question", a.ID)
 	}
 	return d.ask(a.ID, n)

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/pace"
 	"claude-supervise/supervisor/text"
 )
 
@@ -22,7 +23,7 @@ func (d *transition) fail(agent, fault, reason string) {
 func (d *transition) failure(a *Agent, f procs.Failure) {
 	a.Failures++
 	if f.Passing && a.Failures <= d.Config.Retries {
-		due := d.at.Add(backoff(a.Failures))
+		due := d.at.Add(pace.Backoff(a.Failures))
 		a.NotBefore, a.GoOn = &due, true
 		if l := d.Launch(a.ID); l.Phase.Ended() {
 			d.last(a.ID).EndReason = f.Reason
@@ -35,11 +36,6 @@ func (d *transition) failure(a *Agent, f procs.Failure) {
 		reason += " (after " + text.Plural(d.Config.Retries, "retry", "retries") + ")"
 	}
 	d.fail(a.ID, string(f.Kind), reason)
-}
-
-// backoff is how long an agent rests after its nth passing failure in a row.
-func backoff(n int) time.Duration {
-	return min(time.Second<<(2*min(n-1, 8)), 5*time.Minute)
 }
 
 // failedBy says what an agent has failed by. One that a limit has ended may have reported before, which was shown: its
@@ -72,7 +68,7 @@ var retries = concern{
 			return false
 		}
 		d.setStatus(of.Agent, checkpoints.Queued,
-			fmt.Sprintf("%s; tried again at %s", lastWords(of.launch), of.NotBefore.Format(time.RFC3339)))
+			fmt.Sprintf("%s; tried again at %s", of.launch.LastWords(), of.NotBefore.Format(time.RFC3339)))
 		return true
 	},
 	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {

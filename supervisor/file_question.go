@@ -3,10 +3,10 @@ package supervisor
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 )
@@ -22,7 +22,7 @@ const ByFile = "answer file"
 func (d *transition) escalate(group []*Question, n Named) error {
 	for _, q := range group {
 		q = d.question(q.ID)
-		inFile(q, false, "")
+		q.SetFile(false, "")
 		q.Signal = text.JSON(n.Signal)
 		d.asksByPrompt(q)
 		if q.Index == 0 {
@@ -38,12 +38,12 @@ var questionFiles = concern{name: "question files", decided: (*transition).unpol
 // unpolled takes note that no script of the agent can be waiting any more: its turn is over, and nothing of it lives
 // on.
 func (d *transition) unpolled(agent string) {
-	if l := d.Live(agent); l != nil && (l.Phase.InTurn() || len(Alive(l)) > 0 || l.Phase == checkpoints.LaunchIntended) {
+	if l := d.Live(agent); l != nil && (l.Phase.InTurn() || len(l.Alive()) > 0 || l.Phase == checkpoints.LaunchIntended) {
 		return
 	}
-	for _, q := range d.FindQuestionsOf(agent, WaitsForFile) {
+	for _, q := range d.FindQuestionsOf(agent, (*checkpoints.Question).WaitsForFile) {
 		q = d.question(q.ID)
-		inFile(q, false, q.File.Drop)
+		q.SetFile(false, q.File.Drop)
 		d.asksByPrompt(q)
 	}
 }
@@ -52,14 +52,14 @@ func (d *transition) unpolled(agent string) {
 // is its answer, too.
 func (d *transition) asksByPrompt(q *Question) {
 	q.Kind, q.File.Lost = questions.AskClarification, true
-	if as := d.answeredLike(q); as != nil && q.State == checkpoints.QuestionOpen {
+	if as := d.AnsweredLike(q); as != nil && q.State == checkpoints.QuestionOpen {
 		d.answerLike(q, as)
 	}
 }
 
 // Polled returns the questions whose answer a script waits for in the file of an id.
 func (s State) Polled(id string) []*Question {
-	return s.FindQuestions(func(q *Question) bool { return WaitsForFile(q) && q.File.ID == id })
+	return s.FindQuestions(func(q *Question) bool { return q.WaitsForFile() && q.File.ID == id })
 }
 
 // beginDrop is the moment from which the answers of a script that waits cannot be changed any more. It is saved before
@@ -67,22 +67,8 @@ func (s State) Polled(id string) []*Question {
 func (d *transition) beginDrop(group []*Question) {
 	for _, q := range group {
 		q = d.question(q.ID)
-		inFile(q, true, checkpoints.DropBegun)
+		q.SetFile(true, checkpoints.DropBegun)
 	}
-}
-
-// inFile says who looks for the answer to a question in its file, and how far the answer has got there. From its drop
-// on the answer cannot be changed.
-func inFile(q *Question, polls bool, drop checkpoints.Drop) {
-	file := *q.File
-	file.Polls, file.Drop = polls, drop
-	q.File, q.Delivering = &file, drop != ""
-}
-
-// InLine is a text as an answer file holds it.
-func InLine(text string) string {
-	return strings.TrimSpace(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }),
-		" "))
 }
 
 // FileFound says that an agent's script asks by a question file, and waits for its answer file.
@@ -155,13 +141,13 @@ func (e FileGone) apply(d *transition) error {
 			q.State, q.Answer, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionDelivered, e.Answer, &at, ByFile
 			taken[q.Group] = true
 		case q.File.Drop == "", e.Answer != "" &&
-			e.Answer != InLine(AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
-			inFile(q, false, "")
+			e.Answer != prompts.InLine(prompts.AnswersInOne(d.Group(q.Group))): // it took another: this one goes by a prompt
+			q.SetFile(false, "")
 		case q.File.Drop == checkpoints.DropDone, e.Answer != "": // it took this one
 			q.State = checkpoints.QuestionDelivered
 			taken[q.Group] = true
 		default: // what it took may have been another: this one is looked for once it was put there
-			inFile(q, false, checkpoints.DropBegun)
+			q.SetFile(false, checkpoints.DropBegun)
 		}
 	}
 	if !found {
@@ -189,7 +175,7 @@ func (d *transition) takenByScript(group string) {
 	}
 	for _, q := range d.Group(group) {
 		q = d.question(q.ID)
-		inFile(q, false, "")
+		q.SetFile(false, "")
 		q.State, q.Delivering, q.File.Lost = known, true, false
 	}
 	key := "file " + first.File.ID
@@ -218,9 +204,9 @@ func (e Dropped) apply(d *transition) error {
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
-		inFile(q, true, checkpoints.DropDone)
+		q.SetFile(true, checkpoints.DropDone)
 		if e.Problem != "" {
-			inFile(q, false, "")
+			q.SetFile(false, "")
 		}
 	}
 	return nil
@@ -242,7 +228,7 @@ func (e Reclaimed) apply(d *transition) error {
 	}
 	for _, q := range d.Group(q.Group) {
 		q = d.question(q.ID)
-		if inFile(q, false, ""); !e.There {
+		if q.SetFile(false, ""); !e.There {
 			q.State, q.Delivering, q.File.Lost = checkpoints.QuestionDelivered, true, false
 		}
 	}

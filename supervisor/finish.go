@@ -25,14 +25,14 @@ func (d *transition) finish(a *Agent, status Status, reason string) {
 // orphan stops what an agent has started and that still lives when the agent itself ends: nobody would hear of it.
 // Where a person has stopped the agent alone, the next agent above it does.
 func (d *transition) orphan(a *Agent) {
-	above := d.survivor(a)
+	above := d.Survivor(a)
 	for _, c := range d.Children(a.ID) {
 		switch {
 		case c.Status.Ended():
 		case a.StopOnly && above != nil:
 			d.adopt(c, above)
 		case c.StopWanted == "":
-			d.agent(c.ID).StopWanted = endOf(a)
+			d.agent(c.ID).StopWanted = a.EndInWords()
 			d.touch(c.ID)
 		}
 	}
@@ -41,15 +41,15 @@ func (d *transition) orphan(a *Agent) {
 // tellParent puts the end of a child among what is to be said to its parent, unless clients tell it where they were
 // started.
 func (d *transition) tellParent(c *Agent) {
-	if p := d.Agents.Get(c.Parent); p != nil && !p.Status.Ended() && !p.Group && !toldByClients(c.Delegated.Nested) {
+	if p := d.Agents.Get(c.Parent); p != nil && !p.Status.Ended() && !p.Group && !c.Delegated.Nested.HasClients() {
 		said := *c.Delegated
 		said.Told = true
 		c.Delegated = &said
 		d.touch(p.ID)
-		if d.inPool(c) {
+		if d.InPool(c) {
 			return
 		}
-		enqueue(d.agent(p.ID), checkpoints.OutboxItem{Key: childKey(c), From: c.ID, At: d.at,
+		d.agent(p.ID).Enqueue(checkpoints.OutboxItem{Key: c.EndKey(), From: c.ID, At: d.at,
 			Text: d.childEnded(c) + prompts.ResumeStep(c)})
 	}
 }
@@ -58,8 +58,7 @@ func (d *transition) tellParent(c *Agent) {
 func (d *transition) adopt(c, above *Agent) {
 	folder := d.Folder(c.ID)
 	c = d.agent(c.ID)
-	d.index.move(c, above.ID)
-	if c.Parent = above.ID; d.Folder(c.ID) != folder {
+	if d.Move(c, above.ID); d.Folder(c.ID) != folder {
 		c.Cwd = folder
 	}
 	d.touch(c.ID)
@@ -80,7 +79,7 @@ func (d *transition) concern(a *Agent) {
 
 // withdraw closes the agent's questions that nobody needs to answer any more.
 func (d *transition) withdraw(agent string) {
-	for _, q := range d.FindQuestionsOf(agent, IsOpen) {
+	for _, q := range d.FindQuestionsOf(agent, (*checkpoints.Question).IsOpen) {
 		d.question(q.ID).State = checkpoints.QuestionWithdrawn
 	}
 }

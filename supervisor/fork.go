@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/prompts"
-	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/task"
 )
 
@@ -16,19 +17,6 @@ import (
 // been parked at the question: its agent has the conversation until then, under a session of its own, the work as it
 // was then (moment.go) in a worktree of its own, and an answer that waits. All that follows is as after a park
 // (place.go). The other run is only read.
-
-// forksAt says why a question can never be answered differently, whatever was kept; nil if it can.
-func forksAt(q *Question) error {
-	switch {
-	case !questions.KindOf(q.Kind).Again:
-		return fmt.Errorf("its answer has let something happen (%s), which no other answer undoes", q.Kind)
-	case q.From != nil || q.Tool != nil && q.Tool.From != nil:
-		return errors.New("a subagent has asked it, whose conversation is not of the agent's own")
-	case !inCall(q):
-		return errors.New("it was not asked by a call (AskUserQuestion, ask_user), to which another result can be given")
-	}
-	return nil
-}
 
 // Fork returns the run that goes on from a question of this one with the answer given, by whom and when, under the ids
 // of a new run. The error says why there can be none. What of it is on disk is not looked at.
@@ -39,7 +27,7 @@ func (s State) Fork(question string) (f task.Fork, err error) {
 	}
 	group := s.Group(q.Group)
 	first, of := group[0], s.Run.Forked
-	switch err := forksAt(first); {
+	switch err := ask.ForksAt(first); {
 	case err != nil:
 		return f, err
 	case of != nil && first.Tool.Launch == forkLaunch && q.Agent == s.Run.Root:
@@ -97,7 +85,7 @@ func (s State) ForkTask(f task.Fork) task.Task {
 func (d *transition) forks(root *Agent, f task.Fork) {
 	d.run().Forked = &f.Forked
 	root.Launches = forkLaunch
-	root.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(root), From: d.Run.Cwd,
+	root.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: label.Branch(root), From: d.Run.Cwd,
 		Moment: &checkpoints.MomentOf{Run: f.Run, ID: f.Moment}}
 	ended := d.at
 	d.addLaunch(&Launch{Agent: root.ID, N: forkLaunch, Phase: checkpoints.LaunchSurveyed, Resume: true, Begun: true,
@@ -116,18 +104,15 @@ func (d *transition) forks(root *Agent, f task.Fork) {
 	d.answer(InboxEntry{Question: f.Questions[f.Asked].ID, Value: f.Answer, By: f.By, At: d.at})
 }
 
-// forked reports whether an agent goes on from a question of another run.
-func (s State) forked(a *Agent) bool { return s.Run.Forked != nil && a.ID == s.Run.Root }
-
 // ForkDue reports whether the conversation with which an agent begins is still to be made of that of another run. One
 // that is lost later is not made again: it would lack all that was said since.
-func (s State) ForkDue(a *Agent) bool { return s.forked(a) && a.Launches == forkLaunch }
+func (s State) ForkDue(a *Agent) bool { return s.Forked(a) && a.Launches == forkLaunch }
 
 // elsewhere tells the agent of a fork, with the result of its call, that its folder is another than before; "" to
 // others.
 func (s State) elsewhere(q *Question) string {
 	a := s.Agents.Get(q.Agent)
-	if !s.forked(a) || q.Tool == nil || q.Tool.Launch != forkLaunch {
+	if !s.Forked(a) || q.Tool == nil || q.Tool.Launch != forkLaunch {
 		return ""
 	}
 	return "\n\n" + prompts.Forked(s.Run.Forked.Folder, s.Folder(a.ID), a.Worktree == nil || !a.Worktree.IsCopy())

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/table"
 )
 
 // answeredInPlace is a story whose question, asked by a call, has its answer.
@@ -96,7 +95,8 @@ func TestAForkThatIsUnpackedBeforeItHadAWorktreeFails(t *testing.T) {
 		}
 		s.plans("place " + Root)
 		s.Do(Placed{Agent: Root})
-		if a := s.State.Agents.Get(Root); a.Status != checkpoints.Failed || !strings.Contains(a.Reason, "did not come along") ||
+		if a := s.State.Agents.Get(Root); a.Status != checkpoints.Failed || !strings.Contains(a.Reason,
+			"did not come along") ||
 			a.Worktree != nil {
 			t.Errorf("tried again (%v) it is %s: %s, in %+v", again, a.Status, a.Reason, a.Worktree)
 		}

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"strings"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
@@ -55,7 +56,7 @@ func (d *transition) decideGiven(g conf.Given) {
 			given = append(given, r)
 		}
 	}
-	for _, q := range d.FindQuestions(IsOpen) {
+	for _, q := range d.FindQuestions((*checkpoints.Question).IsOpen) {
 		note := InboxEntry{Question: q.ID, At: d.at}
 		switch kind := questions.KindOf(q.Kind); {
 		case kind.Ruled:

@@ -17,7 +17,7 @@ func TestAQuestionHoldsBackWhoeverGoesOnOnlyAfterIt(t *testing.T) {
 	for _, name := range []string{"asks", "works"} {
 		id := w.names[name]
 		w.Do(Started{Agent: id, Launch: 1, PID: 101, StartTicks: 1})
-		for _, d := range w.State.FindDeliveries(id, undelivered) {
+		for _, d := range w.State.FindDeliveries(id, (*checkpoints.Delivery).Undelivered) {
 			w.Do(Sent{UUID: d.UUID, Launch: 1})
 			w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 		}
@@ -25,9 +25,10 @@ func TestAQuestionHoldsBackWhoeverGoesOnOnlyAfterIt(t *testing.T) {
 	}
 	asker := w.names["asks"]
 	w.Do(SignalRead{Agent: asker, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}, Presets: []conf.Preset{{}}},
-		Signal: signals.Signal{Kind: signals.Clarification, AgentID: asker, Questions: []signals.Question{{Text: "Which?"}}}}})
+		Signal: signals.Signal{Kind: signals.Clarification, AgentID: asker,
+			Questions: []signals.Question{{Text: "Which?"}}}}})
 	w.Do(TurnEnded{Agent: asker, Launch: 1})
-	for _, d := range w.State.FindDeliveries(asker, waitsForReceipt) {
+	for _, d := range w.State.FindDeliveries(asker, (*checkpoints.Delivery).WaitsForReceipt) {
 		w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
 	w.are("asks waiting", "works running", "next blocked")

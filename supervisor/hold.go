@@ -2,9 +2,7 @@ package supervisor
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -30,7 +28,7 @@ var asking = concern{
 		return len(of.open) > 0
 	},
 	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
-		if works(l) && a.HoldUntil != nil {
+		if l.Works() && a.HoldUntil != nil {
 			e := effect.Hold.Of(l)
 			e.Until = *a.HoldUntil
 			so = append(so, e)
@@ -84,7 +82,7 @@ func (s State) patience(open []*Question) (hold time.Duration, ends bool) {
 	case s.Config.Policy != conf.Park && slices.ContainsFunc(open, s.asksForServer): // that cannot be asked again by us
 		return 0, false
 	}
-	hold = holdFor(open, s.Config.Hold)
+	hold = ask.HoldFor(open, s.Config.Hold)
 	if s.parksFree(open) {
 		hold = min(hold, s.Config.Hold/5*startWaits)
 	}
@@ -97,24 +95,7 @@ const startWaits = 2
 
 // busy reports whether a process that waits for a person has other work as well.
 func (d *transition) busy(l *Launch, open []*Question) bool {
-	return l.BusyElsewhere || d.worksBeside(l, open)
-}
-
-// worksBeside reports whether something lives in the background that a person's answer should not cost its work:
-// another subagent than those that ask and those that wait for them, and between turns anything. In the middle of a
-// call a command does not count: it may be a server, which never ends.
-func (d *transition) worksBeside(l *Launch, open []*Question) bool {
-	waits := func(t checkpoints.Task) bool {
-		return slices.ContainsFunc(open, func(q *Question) bool {
-			call := d.HeldCall(q)
-			return call != nil && slices.ContainsFunc(call.From.Line(), func(sub *checkpoints.Subagent) bool {
-				return sub.ID == t.ID || sub.ID == ""
-			})
-		})
-	}
-	return !l.Phase.InTurn() && len(l.WakeUps) > 0 || slices.ContainsFunc(l.Background, func(t checkpoints.Task) bool {
-		return (t.Subagent || !l.Phase.InTurn()) && !waits(t)
-	})
+	return l.BusyElsewhere || d.WorksBeside(l, open)
 }
 
 // mayHold reports whether one more process may be held under --max-held. One that is busy as well is not held: else it
@@ -148,52 +129,4 @@ func (e HoldEnded) apply(d *transition) error {
 	}
 	d.end(e.Agent, endPark, "the hold ended")
 	return nil
-}
-
-// holdFor is how long a process waits for questions ("Smart Timeout Adjustment" of the hybrid protocol): the hold, if
-// one is to be chosen from a list; less for a yes or no, more for a text that has to be written, and more for each
-// further question. Its script may say how long it means to wait.
-func holdFor(open []*Question, hold time.Duration) time.Duration {
-	hold = min(hold, math.MaxInt64/4) // what follows is at most three of it
-	var longest time.Duration
-	for _, q := range open {
-		wait := hold
-		switch w := quickWait(q); {
-		case w > 0:
-			wait = w
-		case asksYesOrNo(q):
-			wait = hold / 5 * 2
-		case asksForText(q):
-			wait = hold / 5 * 7
-		}
-		longest = max(longest, wait)
-	}
-	most := hold / 5 * mostHold
-	return min(min(longest, most)+time.Duration(min(len(open)-1, mostHold))*(hold/5), most)
-}
-
-// mostHold is the longest that a process waits for any questions, in fifths of the hold: of the usual five minutes the
-// hybrid protocol's "maximum safe quick-wait" of eight.
-const mostHold = 8
-
-// asksForText reports whether an answer has to be written in words.
-func asksForText(q *Question) bool {
-	return len(q.Options) == 0 && (Posted(q) || q.File != nil)
-}
-
-func asksYesOrNo(q *Question) bool {
-	if q.Validate == "yes_no" {
-		return true
-	}
-	return len(q.Options) == 2 && strings.EqualFold(q.Options[0].Label, "yes") &&
-		strings.EqualFold(q.Options[1].Label, "no")
-}
-
-// quickWait is how long the asking script means to wait; 0 if it does not say.
-func quickWait(q *Question) time.Duration {
-	d, err := time.ParseDuration(ask.SignalOf(q).Field("quick_wait"))
-	if err != nil {
-		return 0
-	}
-	return d
 }

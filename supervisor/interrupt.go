@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/records"
 )
 
 // InterruptAsked is the person's ctrl-C, or the machine going down: leave gently.
@@ -12,7 +13,7 @@ type InterruptAsked struct{ By string }
 var _ = kind[InterruptAsked]("interrupt_asked")
 
 func (InterruptAsked) apply(d *transition) error {
-	d.run().Leaving = LeavingInterrupted
+	d.run().Leaving = records.LeavingInterrupted
 	d.touchAll()
 	return nil
 }
@@ -24,24 +25,17 @@ func (d *transition) whyInterrupted() string {
 	return "the supervisor was interrupted"
 }
 
-// Why a supervisor leaves on purpose.
-const (
-	LeavingEnded       = "ended"
-	LeavingParked      = "parked"
-	LeavingInterrupted = "interrupted"
-)
-
 // interrupt ends the processes of a run whose supervisor leaves.
 var interrupt = concern{
 	name: "interrupt",
 	live: func(d *transition, of subject) bool {
-		if d.Run.Leaving == LeavingInterrupted {
+		if d.Run.Leaving == records.LeavingInterrupted {
 			d.end(of.ID, endInterrupt, d.whyInterrupted())
 		}
 		return false
 	},
 	group: func(d *transition, of subject) bool {
-		if d.Run.Leaving != LeavingInterrupted || len(d.waitsFor(of.ID)) == 0 {
+		if d.Run.Leaving != records.LeavingInterrupted || len(d.WaitsFor(of.ID)) == 0 {
 			return false
 		}
 		d.setStatus(of.Agent, checkpoints.Interrupted, "the supervisor was interrupted")
@@ -51,7 +45,7 @@ var interrupt = concern{
 
 // leaving holds an agent back that could go on: its supervisor leaves.
 var leaving = concern{name: "leaving", idle: func(d *transition, of subject) bool {
-	if d.Run.Leaving != LeavingInterrupted {
+	if d.Run.Leaving != records.LeavingInterrupted {
 		return false
 	}
 	d.idleStatus(of.Agent, of.launch, of.open)

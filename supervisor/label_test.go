@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 )
 
 func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
@@ -41,8 +41,9 @@ func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
 			[]string{"a-0000 /srv/www/a/long/path/to/…", "a-0001 /srv/www/a/long/path/to/…"}},
 		"a short task of lines": {[]string{"Add it\nGoal: it is there"}, []string{"a-0000 Add it"}},
 	} {
-		s := State{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"}, "a-named": {ID: "a-named", Task: test.tasks[0],
-			Delegated: &checkpoints.Delegated{Name: "docs"}}})}
+		s := State{Records: records.Records{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"},
+			"a-named": {ID: "a-named", Task: test.tasks[0],
+				Delegated: &checkpoints.Delegated{Name: "docs"}}})}}
 		all := []Agent{*s.Agents.Get("a-root"), *s.Agents.Get("a-named")}
 		for i, task := range test.tasks {
 			a := Agent{ID: fmt.Sprintf("a-%04d", i), Task: task, Delegated: &checkpoints.Delegated{}}
@@ -57,7 +58,7 @@ func TestLikeChildrenAreNamedByWhereTheirTasksDiffer(t *testing.T) {
 			}
 		}
 	}
-	if got := (State{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"}})}).Who("a-root"); got != "" {
+	if got := (State{Records: records.Records{Agents: table.Of(map[string]*Agent{"a-root": {ID: "a-root"}})}}).Who("a-root"); got != "" {
 		t.Errorf("the only agent is called %q", got)
 	}
 }

@@ -62,9 +62,6 @@ var starting = concern{
 	},
 }
 
-// works reports whether a process runs that is not to end.
-func works(l *Launch) bool { return l != nil && l.Phase.Runs() && l.End == "" }
-
 // surveyDue reports whether an ended launch leaves something that a later one may need to know.
 func surveyDue(a *Agent, l *Launch) bool {
 	return l.Phase != checkpoints.LaunchSurveyed && (l.End != EndFinish || a.Report == nil)

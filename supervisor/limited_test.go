@@ -9,6 +9,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/pace"
 	"claude-supervise/supervisor/task"
 )
 
@@ -99,10 +100,10 @@ func TestWhatClaudeSaysOfTheEndOfALimitIsNotTakenForMoreThanItCanBe(t *testing.T
 		"said again, at once":               {2, when(time.Second), time.Minute},
 		"said a third time":                 {3, when(time.Second), 2 * time.Minute},
 		"said again, of a limit that lasts": {2, when(3 * time.Hour), 3 * time.Hour},
-		"in a hundred years":                {1, when(100 * 365 * 24 * time.Hour), maxLimit},
+		"in a hundred years":                {1, when(100 * 365 * 24 * time.Hour), pace.MaxLimit},
 		"very often":                        {1000, nil, time.Hour},
 	} {
-		if got := restUntil(c.n, c.resets, at).Sub(at); got != c.want {
+		if got := pace.RestUntil(c.n, c.resets, at).Sub(at); got != c.want {
 			t.Errorf("%s: it rests %v, want %v", name, got, c.want)
 		}
 	}
@@ -125,7 +126,7 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 	s.plansNot("launch")
 	for _, id := range []string{"a-2", "a-3"} {
 		a := s.State.Agents.Get(id)
-		if a.Status != checkpoints.Limited || a.NotBefore.Before(resets) || a.NotBefore.After(resets.Add(spreadOver)) {
+		if a.Status != checkpoints.Limited || a.NotBefore.Before(resets) || a.NotBefore.After(resets.Add(pace.SpreadOver)) {
 			t.Errorf("%s is %s (%s), the limit ends at %v", id, a.Status, a.Reason, resets)
 		}
 		s.plans("retry " + id)
@@ -151,7 +152,7 @@ func TestAllAgentsOfARunRestWithTheOneThatMeetsTheLimit(t *testing.T) {
 		if a := s.State.Agents.Get(id); a.NotBefore == nil || a.NotBefore.Before(later) {
 			t.Errorf("%s continues at %v, before the limit ends", id, a.NotBefore)
 		}
-		if s.try(RetryDue{Agent: id, Until: spread(resets, id)}) {
+		if s.try(RetryDue{Agent: id, Until: pace.Spread(resets, id)}) {
 			t.Errorf("%s continues by what it has rested until before", id)
 		}
 	}
@@ -165,7 +166,7 @@ func TestCreditThatIsUsedUpFailsTheAgentForItDoesNotComeBack(t *testing.T) {
 	s.Rests(true)
 	s.is(checkpoints.Failed)
 	s.exits(exit.Failed)
-	if !Revivable(s.State.Agents.Get(Root)) {
+	if !s.State.Agents.Get(Root).Revivable() {
 		t.Error("once there is credit again, resume does not continue with it")
 	}
 }

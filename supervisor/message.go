@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
 )
@@ -25,7 +26,7 @@ func (d *transition) message(n InboxEntry) {
 	if a := d.Agents.Get(id); a == nil || a.Group || a.Status.Ended() {
 		return // its end was saved before: who left it was told so, or sees it
 	}
-	enqueue(d.agent(id), checkpoints.OutboxItem{Key: d.keyOf(fmt.Sprintf("message %d", n.Seq), n.At),
+	d.agent(id).Enqueue(checkpoints.OutboxItem{Key: d.KeyOf(fmt.Sprintf("message %d", n.Seq), n.At),
 		Text: prompts.PersonSays(n.Value), From: fromUser, At: n.At})
 }
 
@@ -33,27 +34,18 @@ func (d *transition) message(n InboxEntry) {
 // and one that calls without end must not make the run slower and slower.
 const maxUnread = 50
 
-// toPerson reports whether a message is for the person, who sees all that agents say.
-func toPerson(to string) bool {
-	switch strings.ToLower(strings.TrimSpace(to)) {
-	case "", "user", "person", "human", "parent", "supervisor", "main":
-		return true
-	}
-	return false
-}
-
 // pass hands a message of an agent on, and says what became of it.
 func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Signal, key string) (reply string,
 	isError bool) {
 	to := strings.TrimSpace(sig.Field("to"))
 	receiver := d.Agents.Get(to)
 	switch {
-	case toPerson(to):
+	case listen.ToPerson(to):
 		return "The person sees it. No answer will come: to get one, ask.", false
 	case to == from.ID && sub == nil:
 		return "That is you.", true
 	case receiver == nil:
-		return fmt.Sprintf("There is no agent %s in this run. There are: %s; and \"user\".", to, d.agentList()), true
+		return fmt.Sprintf("There is no agent %s in this run. There are: %s; and \"user\".", to, d.AgentList()), true
 	case receiver.Group:
 		return fmt.Sprintf("%s is nothing but its tasks, and reads nothing.", to), true
 	case receiver.Status.Ended():
@@ -71,11 +63,11 @@ func (d *transition) pass(from *Agent, sub *checkpoints.Subagent, sig signals.Si
 	key += " from " + from.ID
 	said := checkpoints.OutboxItem{Key: key, Text: prompts.AgentSays(from, sig.Field("text")), From: from.ID, At: d.at}
 	if !below {
-		enqueue(d.agent(to), said)
+		d.agent(to).Enqueue(said)
 		return "It is kept for " + to + ", who reads it at its next turn.", false
 	}
 	said.Text += "\n\nYou do this agent's work: where its message changes your task, the message holds."
-	enqueue(d.agent(to), said)
+	d.agent(to).Enqueue(said)
 	return "It goes to " + to + ", into the turn that is under way if there is one.", false
 }
 
@@ -90,17 +82,6 @@ func (d *transition) stopBelow(from, a *Agent, below bool, why string) (reply st
 	d.agent(a.ID).Delegated = &said
 	d.stop(InboxEntry{Agent: a.ID, By: fmt.Sprintf("agent %s (%s)", from.ID, text.Line(why, text.MaxNamed))})
 	return "Agent " + a.ID + " is stopped, and what it has started. It is not waited for.", false
-}
-
-// agentList names the agents of the run that still live.
-func (s State) agentList() string {
-	var ids []string
-	for _, a := range s.AllAgents() {
-		if !a.Status.Ended() {
-			ids = append(ids, a.ID)
-		}
-	}
-	return strings.Join(ids, ", ")
 }
 
 // steers reports whether something does not wait for the end of an agent's turn: a person says it, as the answer to a
@@ -118,7 +99,7 @@ var steering = concern{name: "steering", live: func(d *transition, of subject) b
 // flushNow says what does not wait for the end of a turn, nor for the answer to a question. A release that would show
 // it twice gets it when the turn has ended, with all else.
 func (d *transition) flushNow(a *Agent, l *Launch) {
-	steers := func(s checkpoints.OutboxItem) bool { return !s.AfterTurn && d.steers(a, s) && !d.shownWithAnswer(s) }
+	steers := func(s checkpoints.OutboxItem) bool { return !s.AfterTurn && d.steers(a, s) && !d.ShownWithAnswer(s) }
 	if !slices.ContainsFunc(a.Outbox, steers) ||
 		l.Phase.InTurn() && !claude.ReleaseOf(l.Version).TakesMidTurn || l.Phase == checkpoints.LaunchTurnDue ||
 		d.toBegin(l) {
@@ -153,6 +134,6 @@ func (d *transition) flushNow(a *Agent, l *Launch) {
 func (d *transition) toBegin(l *Launch) bool {
 	return len(d.FindDeliveries(l.Agent, func(v *Delivery) bool {
 		return v.Launch == l.N && v.Prompt() &&
-			!v.Now && (unsent(v) || v.State == checkpoints.DeliverySent)
+			!v.Now && (v.Unsent() || v.State == checkpoints.DeliverySent)
 	})) > 0
 }

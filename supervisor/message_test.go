@@ -25,7 +25,7 @@ func TestAMessageSurvivesTheEndOfItsTurn(t *testing.T) {
 			s.says("use SQLite")
 			d := s.Delivers(1)
 			s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL"})
-			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+			for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID || read})
 			}
 			s.Do(Surveyed{Agent: Root, Launch: 1})
@@ -59,7 +59,7 @@ func TestAMessageFromAnAgentIsReadAtTheNextTurn(t *testing.T) {
 	if len(a.Outbox) != 1 {
 		t.Fatal("it is said into a turn under way")
 	}
-	enter(l, checkpoints.LaunchIdle)
+	l.Enter(checkpoints.LaunchIdle)
 	d.flush(a, l)
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return len(v.Messages) > 0 })
 	if len(said) != 1 || !strings.Contains(said[0].Text, "## MESSAGE FROM AGENT a-other0000000") ||

@@ -2,7 +2,9 @@ package supervisor
 
 import (
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 )
 
 // This file has the work kept as it is when an agent asks, so that the question can be answered differently later
@@ -16,14 +18,14 @@ const keepingWork = "the work is kept as it is at the question"
 func (s State) momentDue(first *Question) bool {
 	return first.Index == 0 && first.Moment == "" && first.NoMoment == "" && !first.Delivering &&
 		(first.State == checkpoints.QuestionOpen || first.State == checkpoints.QuestionAnswered) &&
-		(forksAt(first) == nil || first.Assumed != nil && IsOpen(first)) && !s.Agents.Get(first.Agent).Status.Ended()
+		(ask.ForksAt(first) == nil || first.Assumed != nil && first.IsOpen()) && !s.Agents.Get(first.Agent).Status.Ended()
 }
 
 // moments keeps the work as it is at questions.
 var moments = concern{
 	name: "moments",
 	planRun: func(s State) (plan []effect.Effect) {
-		if s.Run.Leaving == LeavingInterrupted || s.Run.TakenOver != nil {
+		if s.Run.Leaving == records.LeavingInterrupted || s.Run.TakenOver != nil {
 			return nil
 		}
 		for _, q := range s.FindPending(s.momentDue) {

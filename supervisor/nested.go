@@ -3,13 +3,13 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -52,11 +52,11 @@ func (d *transition) nest(a *Agent, nest ask.Nesting, named Naming) {
 	if l := d.Live(a.ID); nest.Waits && l != nil && l.N == nest.Launch {
 		clients = 1
 	}
-	if c := d.sameWork(a.ID, fp); c != nil {
+	if c := d.SameWork(a.ID, fp); c != nil {
 		d.changeNested(c, func(n *checkpoints.Nested) { n.Clients += clients })
 		return
 	}
-	if q := d.nestedQuestion(a.ID, fp); q != nil {
+	if q := d.NestedQuestion(a.ID, fp); q != nil {
 		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients + clients, Work: q.Nested.Work}
 		return
 	}
@@ -80,43 +80,24 @@ func (d *transition) nest(a *Agent, nest ask.Nesting, named Naming) {
 		})
 }
 
-// nestedQuestion returns the question whether the agent may be started that a run asks for, if it is not settled yet.
-func (s State) nestedQuestion(agent, fingerprint string) *Question {
-	for _, q := range s.undecided(agent) {
-		if q.Nested != nil && q.Fingerprint == fingerprint {
-			return q
-		}
-	}
-	return nil
-}
-
 // NestedRefused says why nothing is started for a run inside an agent; "" if it is, or a person decides.
 func (s State) NestedRefused(a *Agent, w task.Work) string {
 	for up, below := a, a; up != nil; up, below = s.Agents.Get(up.Parent), up {
 		switch {
 		case up.Status.Ended():
 			return fmt.Sprintf("agent %s has ended (%s: %s), and nothing new is started for it", up.ID, up.Status, up.Reason)
-		case up.StopWanted != "" && (up == a || !s.outlives(below, up)):
+		case up.StopWanted != "" && (up == a || !s.Outlives(below, up)):
 			return fmt.Sprintf("agent %s is being stopped by %s, and nothing new is started for it", up.ID, up.StopWanted)
 		}
 	}
 	if answer, by := s.verdict(a, w); answer != "" && answer != Approve {
-		return whyDenied(answer, by)
+		return questions.WhyDenied(answer, by)
 	}
-	if len(s.undecided(a.ID)) >= maxUndecided {
+	if len(s.Undelegated(a.ID)) >= maxUndecided {
 		return fmt.Sprintf("%d runs and delegations of agent %s wait for a person already. End your turn, and start fewer",
 			maxUndecided, a.ID)
 	}
 	return ""
-}
-
-// whyDenied says in words why a nested run is not started.
-func whyDenied(answer, by string) string {
-	why, alternative := questions.Denied(&Question{Response: checkpoints.Response{Answer: answer}})
-	if why == "" {
-		why = "no reason was given."
-	}
-	return strings.TrimRight(strings.TrimSpace(fmt.Sprintf("denied by %s: %s %s", by, why, alternative)), ".")
 }
 
 // changeNested changes what is known of the run that asked for an agent.
@@ -153,7 +134,7 @@ func (d *transition) nestedSeen(id, refused string) {
 	c.Delegated.Told = true // its record was copied just now
 	p := d.agent(c.Parent)
 	p.Outbox = slices.DeleteFunc(slices.Clone(p.Outbox), func(s checkpoints.OutboxItem) bool {
-		return s.Key == childKey(c)
+		return s.Key == c.EndKey()
 	})
 }
 
@@ -163,25 +144,25 @@ func (d *transition) refusalSeen(id, refused string) {
 	for _, q := range d.FindQuestions(func(q *Question) bool {
 		return q.Child == id && q.Nested != nil && q.State == checkpoints.QuestionAnswered && !q.Delivering
 	}) {
-		if refused != "" && refused != whyDenied(q.Answer, q.AnsweredBy) {
+		if refused != "" && refused != questions.WhyDenied(q.Answer, q.AnsweredBy) {
 			d.question(q.ID).Nested = &checkpoints.Nested{Work: q.Nested.Work}
 			continue
 		}
 		d.question(q.ID).State = checkpoints.QuestionDelivered
-		dequeue(d.agent(q.Agent), q.Group)
+		d.agent(q.Agent).Dequeue(q.Group)
 	}
 }
 
 // nestedLeft takes note that a client has gone: without another, the agent that called is told by prompts.
 func (d *transition) nestedLeft(id string) {
 	if c := d.Agents.Get(id); c != nil {
-		if hasClients(c) {
+		if c.HasClients() {
 			d.changeNested(c, func(n *checkpoints.Nested) { n.Clients-- })
 			d.owed(d.Agents.Get(id))
 		}
 		return
 	}
-	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Child == id && toldByClients(q.Nested) }) {
+	for _, q := range d.FindQuestions(func(q *Question) bool { return q.Child == id && q.Nested.HasClients() }) {
 		d.question(q.ID).Nested = &checkpoints.Nested{Clients: q.Nested.Clients - 1, Work: q.Nested.Work}
 	}
 }
@@ -189,12 +170,12 @@ func (d *transition) nestedLeft(id string) {
 // clientsGone takes note that nothing is left of what an agent has started in its turns: no client waits any more.
 func (d *transition) clientsGone(agent string) {
 	d.reindex()
-	for _, c := range d.withClients(agent) {
+	for _, c := range d.WithClients(agent) {
 		d.changeNested(c, func(n *checkpoints.Nested) { n.Clients = 0 })
 		d.owed(d.Agents.Get(c.ID))
 	}
-	for _, q := range d.undecided(agent) {
-		if toldByClients(q.Nested) {
+	for _, q := range d.Undelegated(agent) {
+		if q.Nested.HasClients() {
 			d.question(q.ID).Nested = &checkpoints.Nested{Work: q.Nested.Work}
 		}
 	}
@@ -219,52 +200,6 @@ func (d *transition) owed(c *Agent) {
 	}
 }
 
-// awaited reports whether a client inside an agent, or a call of its own, waits for the end of a child: the process of
-// the agent waits with it.
-func (s State) awaited(agent string) bool {
-	return len(checksWork(s.Live(agent))) > 0 ||
-		slices.ContainsFunc(s.withClients(agent), func(c *Agent) bool { return !c.Status.Ended() })
-}
-
-// A Caller is the agent in whose process tree a run is started.
-type Caller struct {
-	Run, Agent string
-	Launch     int
-	Cwd        string   // where it works
-	Demo       string   // the scenario that the agents of its run play; "": they play none
-	Exec       []string // the command that they run in claude's place
-}
-
-// A NestedRequest is what a run inside an agent has asked for, and who.
-type NestedRequest struct {
-	Run, Agent string // Agent is the id of the new agent, which may turn out to be one that is at work on this already
-	Caller     Caller
-	Again      bool // it was started before by the same agent, and goes on
-
-	Seq         int64 // of the note
-	Fingerprint string
-	Work        task.Work
-}
-
-// NestedFor returns what has become of a nested run: its agent, or the question whether there may be one, which may be
-// settled.
-func (s State) NestedFor(n *NestedRequest) (*Agent, *Question) {
-	if c := s.Agents.Get(n.Agent); c != nil {
-		return c, nil
-	}
-	if c := s.sameWork(n.Caller.Agent, n.Fingerprint); c != nil {
-		return c, nil
-	}
-	if q := s.nestedQuestion(n.Caller.Agent, n.Fingerprint); q != nil {
-		return s.Agents.Get(q.Child), q
-	}
-	if settled := s.FindQuestionsOf(n.Caller.Agent,
-		func(q *Question) bool { return q.Child == n.Agent }); len(settled) > 0 {
-		return nil, settled[0]
-	}
-	return nil, nil
-}
-
 // A NestedState is how far the work of a nested run has got in a state.
 type NestedState struct {
 	Agent    *Agent    // nil: it has not been started
@@ -273,8 +208,8 @@ type NestedState struct {
 	Refused  string    // why it was not started, in words
 }
 
-// StateIn says how far the nested run has got in a state.
-func (n *NestedRequest) StateIn(s State) (end NestedState) {
+// NestedIn says how far the nested run has got in a state.
+func (s State) NestedIn(n *records.NestedRequest) (end NestedState) {
 	if s.Taken < n.Seq {
 		return end
 	}
@@ -283,7 +218,7 @@ func (n *NestedRequest) StateIn(s State) (end NestedState) {
 	case c != nil:
 		n.Agent, end.Agent = c.ID, c
 		if c.Status.Ended() {
-			end.Code = exit.Code(s.decisiveIn(c))
+			end.Code = exit.Code(s.DecisiveIn(c))
 		}
 	case q == nil:
 		if end.Refused = s.NestedRefused(s.Agents.Get(n.Caller.Agent), n.Work); end.Refused == "" {
@@ -297,7 +232,7 @@ func (n *NestedRequest) StateIn(s State) (end NestedState) {
 		if _, ok := questions.Approved(q); ok {
 			return end // its agent is made in the same step
 		}
-		n.Agent, end.Refused = q.Child, whyDenied(q.Answer, q.AnsweredBy)
+		n.Agent, end.Refused = q.Child, questions.WhyDenied(q.Answer, q.AnsweredBy)
 	}
 	return end
 }

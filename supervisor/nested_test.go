@@ -11,6 +11,7 @@ import (
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -60,7 +61,7 @@ func (s *Story) works(agent string) {
 		}}}})
 	s.Do(TurnEnded{Agent: agent, Launch: n})
 	s.Do(Checked{Agent: agent})
-	for _, d := range s.State.FindDeliveries(agent, waitsForReceipt) {
+	for _, d := range s.State.FindDeliveries(agent, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
 	s.Do(Ended{Agent: agent, Launch: n, Outcome: "exit 0"})
@@ -71,7 +72,7 @@ func (s *Story) startsWork(agent string) {
 	s.plans("launch " + agent)
 	n := s.State.Launch(agent).N
 	s.Do(Started{Agent: agent, Launch: n, PID: 500, StartTicks: 5})
-	for _, d := range s.State.FindDeliveries(agent, undelivered) {
+	for _, d := range s.State.FindDeliveries(agent, (*checkpoints.Delivery).Undelivered) {
 		s.Do(Sent{UUID: d.UUID, Launch: n})
 		s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 	}
@@ -249,7 +250,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 		s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
 		s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
 		s.Answers(q, "approve")
-		if c := s.State.Agents.Get(id); c == nil || hasClients(c) {
+		if c := s.State.Agents.Get(id); c == nil || c.HasClients() {
 			t.Errorf("started is %+v, and a client is waited for that is gone", c)
 		}
 	})
@@ -266,7 +267,7 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	t.Run("denies it, and the client tells so", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "deny not now instead: continue")
-		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: whyDenied("deny not now instead: continue", "a test")})
+		s.Notes(InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: questions.WhyDenied("deny not now instead: continue", "a test")})
 		s.turnEnds()
 		if s.State.Agents.Get(id) != nil ||
 			slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "DENIED") }) ||
@@ -277,8 +278,8 @@ func TestAPersonDecidesOnANestedRun(t *testing.T) {
 	t.Run("denies it, and changes why while the client tells", func(t *testing.T) {
 		s, id, q := ask(t)
 		s.Answers(q.ID, "deny not now")
-		_, asked := s.State.NestedFor(&NestedRequest{Agent: id, Caller: Caller{Agent: Root}})
-		told := whyDenied(asked.Answer, asked.AnsweredBy)
+		_, asked := s.State.NestedFor(&records.NestedRequest{Agent: id, Caller: records.Caller{Agent: Root}})
+		told := questions.WhyDenied(asked.Answer, asked.AnsweredBy)
 		s.Notes(InboxEntry{Kind: EntryChange, Question: q.ID, Value: "deny it is done already"},
 			InboxEntry{Kind: EntryNestedSeen, Agent: id, Value: told})
 		s.turnEnds()

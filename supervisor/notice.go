@@ -1,13 +1,10 @@
 package supervisor
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/listen"
@@ -30,7 +27,7 @@ func Notifications(before, after State, e Happened) []notice.Notification {
 			tell(notice.Progress, b.Agent, notice.Notification{Text: "still ran at the end: " + s})
 		}
 	}
-	agents, changed, _ := after.changed(before)
+	agents, changed, _ := after.Changed(before.Records)
 	for _, a := range agents {
 		old := before.Agents.Get(a.ID)
 		if old == a {
@@ -150,32 +147,7 @@ func EndNotice(s State, at time.Time) notice.Notification {
 		cost += a.CostUSD
 	}
 	return notice.Notification{
-		Time: at, Run: s.Run.ID, Agent: root.ID, Type: notice.RunDone, Text: s.Run.Reason, ExitCode: ExitCodeOf(s),
+		Time: at, Run: s.Run.ID, Agent: root.ID, Type: notice.RunDone, Text: s.Run.Reason, ExitCode: s.ExitCode(),
 		RunState: s.Run, State: root, Report: root.Report, Tasks: s.Table(), CostUSD: cost,
 	}
-}
-
-// Spoken says in words a signal that only tells.
-func Spoken(s signals.Signal) string {
-	if s.Kind == signals.Message {
-		to := s.Field("to")
-		if toPerson(to) {
-			to = "you"
-		}
-		return fmt.Sprintf("message to %s: %s", to, s.Field("text"))
-	}
-	text := s.Field("step")
-	if percent := s.Field("percent"); percent != "" {
-		text = strings.TrimSuffix(percent, "%") + " % " + text
-	}
-	if eta := s.Field("eta"); eta != "" {
-		text += ", ready in " + eta
-	}
-	return text
-}
-
-// Retrying says in words that the CLI tries a request again.
-func Retrying(m procs.Retry) string {
-	return fmt.Sprintf("the API refused a request (%d %s); claude tries again in %v, %d of %d",
-		m.Status, m.Error, m.Delay.Round(time.Second), m.Attempt, m.Max)
 }

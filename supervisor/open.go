@@ -8,6 +8,7 @@ import (
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -49,7 +50,7 @@ func (d *transition) openQuestions(agent string, kind checkpoints.QuestionKind, 
 		}
 		if p.Value != "" {
 			d.answer(InboxEntry{Question: q.ID, Value: p.Value, By: p.Origin(), At: d.at})
-		} else if as := d.answeredLike(q); as != nil {
+		} else if as := d.AnsweredLike(q); as != nil {
 			d.answerLike(q, as)
 		} else if d.Config.Policy == conf.Fail {
 			d.refuse(q)
@@ -73,11 +74,11 @@ func (d *transition) answer(n InboxEntry) {
 	at := n.At
 	d.unprepare(q.Group)
 	if q.Assumed != nil {
-		dequeue(d.agent(q.Agent), q.Group) // what follows from the answer is looked for anew
+		d.agent(q.Agent).Dequeue(q.Group) // what follows from the answer is looked for anew
 	}
 	q.State, q.Answer, q.Skipped, q.AnsweredAt, q.AnsweredBy = checkpoints.QuestionAnswered, n.Value, n.Skip, &at, n.By
 	q.Images = n.Images
-	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && Sharable(q.Kind)
+	q.Like, q.Declined, q.ForAllLike = "", n.Decline, n.AllLike && records.Sharable(q.Kind)
 	if no := questions.Refusing(q.Kind, n.Value); n.Decline && no != "" {
 		q.Answer, q.Declined = no, false
 	}

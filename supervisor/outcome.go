@@ -6,18 +6,18 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/questions"
 )
 
 // Open returns the questions that wait for an answer, oldest first.
-func (o Outcome) Open() []*Question { return o.State.FindQuestions(IsOpen) }
+func (o Outcome) Open() []*Question { return o.State.FindQuestions((*checkpoints.Question).IsOpen) }
 
 // Unsuccessful returns the agents that have ended without success, but for the one whose end is that of the run, and
 // those that another one has gone on from.
 func (o Outcome) Unsuccessful() []*Agent {
 	var as []*Agent
-	told := o.State.decisive()
+	told := o.State.Decisive()
 	for _, a := range o.State.AllAgents() {
 		if a != told && a.Delegated != nil && a.ContinuedBy == "" && a.Status.Ended() && a.Status != checkpoints.Succeeded {
 			as = append(as, a)
@@ -46,7 +46,8 @@ func (o Outcome) Merge(a *Agent) []string {
 // Named returns a question that a preset names, one at which it could only have refused before others; else nil.
 func (o Outcome) Named(p conf.Preset) (named *Question) {
 	for q := range o.State.Questions.Values() {
-		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 && (named == nil || !Writable(q.Kind)) {
+		if p.Names(signals.Question{ID: q.Own, Header: q.Header, Text: q.Text}) > 0 &&
+			(named == nil || !questions.Writable(q.Kind)) {
 			named = q
 		}
 	}
@@ -66,25 +67,6 @@ func (o Outcome) UnusedAnswers() []conf.Preset {
 		}
 	}
 	return unused
-}
-
-// ExitCodeOf is what a supervisor that leaves the run in this state exits with.
-func ExitCodeOf(s State) int {
-	if s.Run.TakenOver != nil {
-		return exit.Failed
-	}
-	if s.Run.Left == LeavingInterrupted {
-		return exit.Interrupted
-	}
-	if s.Run.ExitCode == nil && s.waitsForPerson() != nil {
-		for a := range s.Agents.Values() {
-			if a.Status == checkpoints.OverBudget {
-				return exit.Budget
-			}
-		}
-		return exit.Parked
-	}
-	return exit.Code(s.decisive())
 }
 
 // An Outcome is how a supervisor left its run.

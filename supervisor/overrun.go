@@ -1,59 +1,24 @@
 package supervisor
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/text"
 )
 
 // This file is the time-out case of the protocols document (002): of work that takes longer than its estimate a
 // person is asked once what is to become of it.
 
-// begins sets when an agent's work takes longer than its estimate, from its first start on.
-func begins(a *Agent, at time.Time) {
-	if a.Estimate > 0 && a.Overdue == nil {
-		due := at.Add(a.Estimate)
-		a.Overdue = &due
-	}
-}
-
-// overdueInWords tells a person of it where nobody is asked, with what can be done.
-func overdueInWords(a *Agent) string {
-	return fmt.Sprintf(
-		"takes longer than its estimate (%s; %s). Let it continue, or have it reduce its task or delegate a part: "+
-			"claude-supervise attach %s; or: claude-supervise stop %s", a.Estimate, a.Status, a.ID, a.ID)
-}
-
-// OverrunQuestion asks what becomes of an agent that takes longer than its estimate. It works on meanwhile.
+// OverrunQuestion asks what becomes of an agent that takes longer than its estimate.
 func (s State) OverrunQuestion(a *Agent) signals.Question {
-	context := "It continues meanwhile, whether this is answered or not."
-	if p := a.Progress; p != nil {
-		context = "It is " + s.doing(a) + ".\n" + context
-	}
-	options := []signals.Option{
-		{Label: questions.GoOnIt, Description: "accept that it takes longer"},
-		{Label: questions.ReduceIt, Description: "have it do less; add what to skip, e.g. reduce: the old releases"},
-		{Label: questions.DelegateIt, Description: "have it hand what is left to new agents"},
-		{Label: questions.StopIt, Description: "end it, and what it has started"},
-	}
-	if !s.Abilities().TakesInput { // nothing can be said to it while it works
-		options = []signals.Option{options[0], options[3]}
-	}
-	return signals.Question{
-		ID: "overrun", Header: "overrun", Options: options,
-		Text:    fmt.Sprintf("%s takes longer than its estimate of %s. What should happen?", label.Title(a), a.Estimate),
-		Context: fmt.Sprintf("Task: %s\n%s", text.Truncate(text.FirstLine(a.Task), text.MaxNamed), context),
-	}
+	return ask.Overrun(a, s.Doing(a), s.Abilities().TakesInput)
 }
 
 // overruns hold nobody back: an agent works on while a person is asked what becomes of it.
@@ -68,7 +33,8 @@ var overruns = concern{
 	},
 	tells: func(_, after State, e Event, tell notice.Teller) {
 		if e, ok := e.(Overdue); ok && (len(e.IDs) == 0 || after.Questions.Get(e.IDs[0]) == nil) { // else it is asked
-			tell(notice.Progress, e.Agent, notice.Notification{Text: overdueInWords(after.Agents.Get(e.Agent)), Trouble: true})
+			tell(notice.Progress, e.Agent,
+				notice.Notification{Text: ask.OverdueInWords(after.Agents.Get(e.Agent)), Trouble: true})
 		}
 	},
 }
@@ -89,7 +55,7 @@ func (d *transition) decideOverrun(id string) {
 			d.stop(InboxEntry{Agent: id, By: q.AnsweredBy})
 			continue
 		}
-		enqueue(d.agent(id), checkpoints.OutboxItem{Key: "overrun " + d.answerKey([]*Question{q}),
+		d.agent(id).Enqueue(checkpoints.OutboxItem{Key: "overrun " + d.AnswerKey([]*Question{q}),
 			From: fromUser, At: d.at, Text: prompts.Overrun(d.Agents.Get(id).Estimate, q.Answer, word, words)})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 )
 
@@ -74,7 +75,8 @@ func TestAnAgentDoesNotWaitForTheQuestionHowLongItTakes(t *testing.T) {
 func TestWhereQuestionsAreRefusedAnOverrunIsANotice(t *testing.T) {
 	s := overrunning(t, conf.Fail)
 	s.is(checkpoints.Running)
-	told := Notifications(State{Run: s.State.Run, Agents: s.State.Agents}, s.State, s.Events[len(s.Events)-1])
+	told := Notifications(State{Records: records.Records{Run: s.State.Run, Agents: s.State.Agents}}, s.State,
+		s.Events[len(s.Events)-1])
 	if s.State.Questions.Len() != 0 || len(told) != 1 || !strings.Contains(told[0].Text, "longer than its estimate") {
 		t.Errorf("%d questions; the person is told %+v", s.State.Questions.Len(), told)
 	}

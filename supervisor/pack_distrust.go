@@ -37,7 +37,7 @@ func (d *transition) distrust(b Unpacked) {
 		d.distrustCommand(q.ID) // by what the question that wants it says now
 	}
 	d.indexAnew()
-	for _, q := range d.FindQuestions(func(q *Question) bool { return OfBudget(q) && IsOpen(q) }) {
+	for _, q := range d.FindQuestions(func(q *Question) bool { return questions.OfBudget(q) && q.IsOpen() }) {
 		d.askBudgetAnew(q.ID)
 	}
 }
@@ -174,7 +174,7 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 				q.Delivering = false
 			}
 			// A script here gets no answer of a file that nobody vouches for, and none that another may have taken.
-			lost := b.Vouched && q.File.Drop == "" && (q.File.Lost || WaitsForFile(q))
+			lost := b.Vouched && q.File.Drop == "" && (q.File.Lost || q.WaitsForFile())
 			q.File = &checkpoints.FileAsked{ID: q.File.ID, Lost: lost}
 			if q.Kind == questions.AskFile {
 				q.Kind = questions.AskClarification
@@ -199,7 +199,7 @@ func (d *transition) distrustQuestion(id string, b Unpacked) {
 			q.Revoked = unpackedBy
 		}
 	}
-	if IsOpen(q) {
+	if q.IsOpen() {
 		d.showAnew(q, b.Seen)
 	}
 }
@@ -219,7 +219,7 @@ func (d *transition) reopens(q *Question) bool {
 // askAnew opens a question again. What is on its way of the answer before is not told of the next one.
 func (d *transition) askAnew(q *Question) {
 	carries := func(group string) bool { return group == q.Group }
-	for _, v := range d.FindDeliveries(q.Agent, undelivered) {
+	for _, v := range d.FindDeliveries(q.Agent, (*checkpoints.Delivery).Undelivered) {
 		if !slices.ContainsFunc(v.Groups, carries) {
 			continue
 		}
@@ -233,7 +233,7 @@ func (d *transition) askAnew(q *Question) {
 	if q.Nested != nil { // its client is gone
 		q.Nested = &checkpoints.Nested{Work: q.Nested.Work}
 	}
-	dequeue(d.agent(q.Agent), q.Group)
+	d.agent(q.Agent).Dequeue(q.Group)
 }
 
 // showAnew writes what a person is shown of an open decision from what it is about: the pack file may say something
@@ -261,10 +261,10 @@ func (d *transition) distrustCommand(id string) {
 		return
 	}
 	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
-	case waits && (IsOpen(q) || questions.Grants(q)) && !d.Agents.Get(q.Agent).Status.Ended():
+	case waits && (q.IsOpen() || questions.Grants(q)) && !d.Agents.Get(q.Agent).Status.Ended():
 		d.askAnew(q)
 		ask.Reshow(q, ask.Command(questions.Resolve(asker).Words, d.Folder(q.Agent)))
-	case IsOpen(q):
+	case q.IsOpen():
 		q.State = checkpoints.QuestionWithdrawn
 	case questions.Grants(q):
 		q.State, q.Revoked = checkpoints.QuestionWithdrawn, unpackedBy

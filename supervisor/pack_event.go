@@ -92,7 +92,7 @@ func (e Unpacked) apply(d *transition) error {
 			if came, is := e.Worktrees[a.ID]; is {
 				came.settleIn(a)
 				along[a.ID] = folder
-			} else if unplace(a, e.From, e.Cwd) {
+			} else if a.Unplace(e.From, e.Cwd) {
 				own[a.ID] = folder
 			}
 		}

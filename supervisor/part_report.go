@@ -28,7 +28,7 @@ func (d *transition) reportedPart(a *Agent, sig signals.Signal, by *checkpoints.
 	parts := slices.DeleteFunc(slices.Clone(a.Parts), func(p checkpoints.PartReport) bool {
 		return p.By.Key() == by.Key()
 	})
-	parts = append(parts, checkpoints.PartReport{N: next, By: who, At: d.at, Report: *report(sig)})
+	parts = append(parts, checkpoints.PartReport{N: next, By: who, At: d.at, Report: *task.ReportOf(sig)})
 	a.Parts = parts[max(0, len(parts)-maxParts):]
 }
 
@@ -38,29 +38,11 @@ func hasPart(a *Agent, n Named) bool {
 	if by == nil || n.Signal.Kind != signals.Completion && n.Signal.Kind != signals.WorkflowComplete {
 		return false
 	}
-	said := report(n.Signal)
+	said := task.ReportOf(n.Signal)
 	return slices.ContainsFunc(a.Parts, func(p checkpoints.PartReport) bool {
 		return p.By.Key() == by.Key() && p.Status == said.Status && p.Summary == said.Summary &&
 			p.Deliverables == said.Deliverables
 	})
-}
-
-// ownReport takes from an agent that goes on a subagent's report, which an older release has taken for its own.
-func ownReport(a *Agent) {
-	if r := a.Report; r != nil && r.BySubagent && !a.Status.Ended() {
-		a.Report = nil
-		a.Parts = append(a.Parts, checkpoints.PartReport{N: len(a.Parts) + 1, Report: *r})
-	}
-}
-
-// partDue returns the first report of a subagent whose deliverables were not looked for.
-func partDue(a *Agent) *checkpoints.PartReport {
-	for i := range a.Parts {
-		if !a.Parts[i].Checked {
-			return &a.Parts[i]
-		}
-	}
-	return nil
 }
 
 // checkedPart takes which deliverables of a subagent's report are missing.
@@ -84,23 +66,4 @@ func partNotice(p *checkpoints.PartReport) notice.Notification {
 		said += "\n  missing on disk: " + strings.Join(p.Missing, ", ")
 	}
 	return notice.Notification{Subagent: p.By.Name(), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
-}
-
-// report makes the record of a completion report.
-func report(sig signals.Signal) *checkpoints.Report {
-	status := strings.ToLower(strings.TrimSpace(sig.Field("status")))
-	switch status {
-	case "success", "partial_success", "failed":
-	default:
-		status = "success"
-		if strings.TrimSpace(sig.Field("status")) != "" {
-			status = "partial_success" // a status that we cannot read is not taken for a success
-		}
-	}
-	return &checkpoints.Report{
-		Status: status, Summary: strings.TrimSpace(sig.Field("summary")), Deliverables: sig.Field("deliverables"),
-		Files:   task.PathsOf(task.Deliverables(sig.List("deliverables"))),
-		Metrics: sig.Field("metrics_achieved"), Issues: sig.Field("issues_encountered"),
-		Recommendations: sig.Field("recommendations"), Duration: sig.Field("total_duration"),
-	}
 }

@@ -112,8 +112,8 @@ func TestASubagentsReportOfAnOlderReleaseIsNoReport(t *testing.T) {
 	goes.Report = &checkpoints.Report{Status: "success", Summary: "a part", Checked: true, BySubagent: true}
 	ended := *goes
 	ended.Status = checkpoints.Succeeded
-	ownReport(goes)
-	ownReport(&ended)
+	goes.OwnReport()
+	(&ended).OwnReport()
 	if goes.Report != nil || len(goes.Parts) != 1 || goes.Parts[0].Summary != "a part" || ended.Report == nil {
 		t.Errorf("it is %+v; one that has ended %+v", goes.Reporting, ended.Reporting)
 	}

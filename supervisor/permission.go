@@ -140,7 +140,7 @@ func (d *transition) reopen() {
 	}) {
 		q := d.question(q.ID)
 		q.State, q.Response, q.ByRule = checkpoints.QuestionOpen, checkpoints.Response{}, false
-		dequeue(d.agent(q.Agent), q.Group)
+		d.agent(q.Agent).Dequeue(q.Group)
 	}
 }
 

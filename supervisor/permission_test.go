@@ -128,7 +128,7 @@ func TestAPermissionIsForTheFolderThatWasShown(t *testing.T) {
 	if reply := s.replied("q-2"); reply != "" {
 		t.Fatalf("in another folder it gets %q", reply)
 	}
-	if s.State.sameQuestion(s.State.Questions.Get("q-1"), s.State.Questions.Get("q-2")) {
+	if s.State.SameQuestion(s.State.Questions.Get("q-1"), s.State.Questions.Get("q-2")) {
 		t.Error("the same call in two folders is taken for one")
 	}
 	s.Do(AskCancelled{Agent: Root, Launch: 2, Request: "r-q-2"})

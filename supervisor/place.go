@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/prompts"
-	"claude-supervise/supervisor/questions"
 )
 
 // This file answers questions in place: a call that asked gets its answer as its own result, though the process that
@@ -34,7 +32,7 @@ func (d *transition) resultsOf(a *Agent, l *Launch) (results []checkpoints.CallR
 			return nil
 		}
 		group := d.Group(o.Group)
-		if !inCall(group[0]) || group[0].State == checkpoints.QuestionDelivered {
+		if !ask.InCall(group[0]) || group[0].State == checkpoints.QuestionDelivered {
 			return nil
 		}
 		results = append(results, d.resultOf(group))
@@ -63,16 +61,7 @@ func (s State) parksFree(open []*Question) bool {
 	agent := open[0].Agent
 	l := s.Live(agent)
 	return l != nil && len(l.Background) == 0 && s.hasPlaces(agent) &&
-		!slices.ContainsFunc(open, func(q *Question) bool { return !inCall(q) })
-}
-
-// inCall reports whether a question came by a call of the main conversation whose result is its answer. A permission is
-// none, nor is an approved plan: their calls are not made by a result.
-func inCall(q *Question) bool {
-	call := q.Tool
-	return call != nil && call.Launch > 0 && call.Line != "" && call.From == nil && q.Asker == "" &&
-		(call.Served || call.Name == ask.AskUserQuestion || questions.KindOf(q.Kind).Plans && q.AnsweredAt != nil &&
-			!questions.Allowed(q))
+		!slices.ContainsFunc(open, func(q *Question) bool { return !ask.InCall(q) })
 }
 
 // resultOf returns the result of a call as a process that waited in it would have had it.
@@ -87,18 +76,10 @@ func (s State) resultOf(group []*Question) checkpoints.CallResult {
 		result.Text = claude.AnsweredText(r.UpdatedInput)
 	}
 	result.Text += s.elsewhere(group[0])
-	if result.Images = s.imagesOf(group); !call.Served {
+	if result.Images = s.ImagesOf(group); !call.Served {
 		result.Text = prompts.WithImages(result.Text, result.Images)
 	}
 	return result
-}
-
-// ResultsFor returns the delivery of results with which a launch is to begin; nil if it begins in another way.
-func (s State) ResultsFor(agent string, launch int) *Delivery {
-	if first := s.unsentTo(agent, launch); len(first) == 1 && len(first[0].Results) > 0 {
-		return first[0]
-	}
-	return nil
 }
 
 // begunAt takes note of where a launch has begun: without a place nothing is told as a result.
@@ -120,7 +101,7 @@ func (d *transition) notAt(l *Launch, why string) bool {
 // restate has what a launch was to be told as results said by a prompt, and reports whether there was any.
 func (d *transition) restate(l *Launch, why string) (any bool) {
 	for _, v := range d.FindDeliveries(l.Agent, func(v *Delivery) bool {
-		return v.Launch == l.N && len(v.Results) > 0 && undelivered(v)
+		return v.Launch == l.N && len(v.Results) > 0 && v.Undelivered()
 	}) {
 		d.delivery(v.UUID).Results, any = nil, true
 		d.remark(v, restated+": "+why)
@@ -149,12 +130,3 @@ func (d *transition) remark(v *Delivery, how string) {
 
 // Restated tells in a line why an answer is not told in place.
 func Restated(why string) string { return "its answer is " + restated + ": " + why }
-
-// CallResults returns the results of a delivery as a process takes them.
-func CallResults(v *Delivery) (results []procs.CallResult) {
-	for _, r := range v.Results {
-		results = append(results, procs.CallResult{ToolUse: r.ToolUse, Text: r.Text, IsError: r.IsError, Blocks: r.Served,
-			Images: Pictures(v.Agent, r.Images)})
-	}
-	return results
-}

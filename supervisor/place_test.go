@@ -51,7 +51,7 @@ func asksInPlace(t *testing.T, version string, change func(*Asked), calls ...str
 func (s *Story) first() *Delivery {
 	s.T.Helper()
 	s.plans("launch " + Root + " 2")
-	told := s.State.unsentTo(Root, 2)
+	told := s.State.UnsentTo(Root, 2)
 	if len(told) != 1 {
 		s.T.Fatalf("it is told %d things", len(told))
 	}
@@ -177,7 +177,7 @@ func TestResultsAreGivenAgainWhileNothingFollowsThem(t *testing.T) {
 		s.dies(procs.Failure{Kind: procs.Crashed, Passing: true, Reason: "killed"})
 		s.Rests(replied)
 		s.Do(RetryDue{Agent: Root})
-		told := s.State.unsentTo(Root, 3)
+		told := s.State.UnsentTo(Root, 3)
 		if len(told) != 1 || (told[0].UUID == first.UUID) == replied || (len(told[0].Results) > 0) == replied {
 			t.Errorf("with a reply (%v) it is told %+v", replied, told)
 		}

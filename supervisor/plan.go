@@ -5,6 +5,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/table"
 )
 
@@ -21,7 +22,7 @@ func (s State) Plan(undone []string) effect.Parts {
 	if s.Run == nil || s.Run.Left != "" {
 		return effect.Parts{}
 	}
-	s.index = s.indexed()
+	s.Records = s.Indexed()
 	plan := effect.Parts{First: s.planSnapshot(), Agents: slices.Collect(s.planned().Values()),
 		// a snapshot first: what it holds back may be due with it
 		Rest: s.planRest()}
@@ -45,7 +46,7 @@ func (s State) Plan(undone []string) effect.Parts {
 		return effect.Parts{Rest: merge}
 	}
 	announce := effect.Effect{Do: effect.Announce, Key: "announce " + s.Run.Leaving}
-	if len(s.Config.Notify) > 0 && s.Run.Leaving != LeavingInterrupted && s.Run.Announced != s.Run.Leaving &&
+	if len(s.Config.Notify) > 0 && s.Run.Leaving != records.LeavingInterrupted && s.Run.Announced != s.Run.Leaving &&
 		!slices.Contains(undone, announce.Key) {
 		return effect.Parts{Rest: []effect.Effect{announce}}
 	}
@@ -69,7 +70,7 @@ func (s State) planned() table.Table[*effect.Part] {
 	}
 	var plans table.Table[*effect.Part]
 	for a := range s.Agents.Values() {
-		plans.Put(placeOf(a), s.planAlone(a))
+		plans.Put(records.PlaceOf(a), s.planAlone(a))
 	}
 	return plans
 }
@@ -112,7 +113,7 @@ func (d *transition) replan() {
 	}
 	for id := range anew {
 		if a := d.Agents.Get(id); a != nil { // the root has no parent
-			d.plans.Put(placeOf(a), d.planAlone(a))
+			d.plans.Put(records.PlaceOf(a), d.planAlone(a))
 		}
 	}
 }

@@ -17,19 +17,11 @@ import (
 func (s State) FlagsOf(agent string) []string {
 	flags := s.Config.Flags
 	for a := s.Agents.Get(agent); a != nil; a = s.Agents.Get(a.Parent) {
-		if s.leftPlanMode(a.ID) {
+		if s.LeftPlanMode(a.ID) {
 			return claude.WithoutPlanMode(flags)
 		}
 	}
 	return flags
-}
-
-// leftPlanMode reports whether a plan of the agent was approved, and the call that asked about it let through.
-func (s State) leftPlanMode(agent string) bool {
-	return len(s.FindQuestionsOf(agent, func(q *Question) bool {
-		return questions.KindOf(q.Kind).Plans && questions.Allowed(q) &&
-			(q.GrantSpent || q.State == checkpoints.QuestionDelivered && !s.toldGrant(q))
-	})) > 0
 }
 
 func init() {

@@ -44,7 +44,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 	s := plans(t, func(c *conf.Config) {
 		c.Allow, c.Permissions = []string{"ExitPlanMode"}, conf.DenyPermissions
 	})
-	if q := s.State.Questions.Get("q-1"); q == nil || !IsOpen(q) {
+	if q := s.State.Questions.Get("q-1"); q == nil || !q.IsOpen() {
 		t.Fatalf("a rule, a policy or an answer in advance has decided: %+v", q)
 	}
 	s.Answers("q-1", "Use SQLite")
@@ -52,7 +52,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 		t.Errorf("the call gets %s", r)
 	}
 	s.asksAboutPlan("q-2", "# Add it", 1)
-	if !IsOpen(s.State.Questions.Get("q-2")) {
+	if !s.State.Questions.Get("q-2").IsOpen() {
 		t.Error("what was changed before changes the next plan")
 	}
 	s.Answers("q-2", Approve)
@@ -60,7 +60,7 @@ func TestAPlanIsAnsweredByWhoHasReadIt(t *testing.T) {
 		t.Errorf("the call gets %s", r)
 	}
 	s.asksAboutPlan("q-3", "# Add it", 1)
-	if !IsOpen(s.State.Questions.Get("q-3")) {
+	if !s.State.Questions.Get("q-3").IsOpen() {
 		t.Error("an approval is good for another call")
 	}
 }
@@ -82,7 +82,7 @@ func TestPlanModeIsLeftForGood(t *testing.T) {
 		t.Errorf("the agent reads %+v\n%s", d.Results, d.Text)
 	}
 	s.asksAboutPlan("q-2", "# Add more", 2)
-	if !IsOpen(s.State.Questions.Get("q-2")) || !slices.Equal(s.State.FlagsOf(Root), in) {
+	if !s.State.Questions.Get("q-2").IsOpen() || !slices.Equal(s.State.FlagsOf(Root), in) {
 		t.Error("the approval is good for another plan")
 	}
 	s.asksAboutPlan("q-3", "# Add it", 2)

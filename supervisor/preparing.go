@@ -1,9 +1,7 @@
 package supervisor
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -11,8 +9,8 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/notice"
-	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -46,19 +44,13 @@ func (s State) unready(first *Question) string {
 	return ""
 }
 
-// unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a
-// run that has had many is passed over by it before anything is looked up.
-func unsaid(q *Question) bool {
-	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && !isFurther(q)
-}
-
 // readying is why an answer is not said yet that is stored, or looked through for what it has the agent do.
 const readying = "its answer is made ready"
 
 // preparing says why an agent's complete answers cannot be said yet; "" if there are none of the kind.
 func (s State) preparing(agent string) string {
 	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
-		return unsaid(q) && (!q.Delivering || q.File != nil && (q.File.Polls || q.File.Drop != ""))
+		return questions.Unsaid(q) && (!q.Delivering || q.File != nil && (q.File.Polls || q.File.Drop != ""))
 	}) {
 		if why := s.unready(q); why != "" {
 			return why
@@ -104,9 +96,6 @@ func (s State) further(q *Question) *Question {
 	return led[0]
 }
 
-// isFurther reports whether the answer of another question has led to this one: the agent reads of both in one.
-func isFurther(q *Question) bool { return questions.KindOf(q.Kind).Runs || q.Asker != "" }
-
 // planAnswers plans what the answers of agents need before they are said.
 func (s State) planAnswers() []effect.Effect {
 	var plan []effect.Effect
@@ -114,7 +103,7 @@ func (s State) planAnswers() []effect.Effect {
 		plan = append(plan, effect.Effect{Do: kind, Key: key + " " + q.ID, Agent: q.Agent, Question: q.ID})
 	}
 	lives := func(q *Question) bool { return !s.Agents.Get(q.Agent).Status.Ended() }
-	for _, q := range s.FindPending(func(q *Question) bool { return unsaid(q) && lives(q) }) {
+	for _, q := range s.FindPending(func(q *Question) bool { return questions.Unsaid(q) && lives(q) }) {
 		if slices.ContainsFunc(s.Group(q.Group),
 			func(q *Question) bool { return q.State == checkpoints.QuestionOpen }) {
 			continue
@@ -130,7 +119,7 @@ func (s State) planAnswers() []effect.Effect {
 			do(effect.Prepare, "prepare", q)
 		}
 	}
-	if s.Run.Leaving == LeavingInterrupted {
+	if s.Run.Leaving == records.LeavingInterrupted {
 		return plan
 	}
 	for _, q := range s.FindPending(func(q *Question) bool {
@@ -155,14 +144,14 @@ func (d *transition) unprepare(group string) {
 			c.State = checkpoints.QuestionWithdrawn
 		}
 	}
-	dequeue(d.agent(first.Agent), group)
+	d.agent(first.Agent).Dequeue(group)
 }
 
 // decideFurther takes what a person answered to questions that answers have led to. That a command is about to run is
 // saved before it runs, so that it never runs twice.
 func (d *transition) decideFurther(agent string) {
 	for _, q := range d.FindQuestionsOf(agent, func(q *Question) bool {
-		return isFurther(q) && q.State == checkpoints.QuestionAnswered
+		return questions.IsFurther(q) && q.State == checkpoints.QuestionAnswered
 	}) {
 		q = d.question(q.ID)
 		q.State = checkpoints.QuestionDelivered // it needs no words of its own
@@ -170,14 +159,6 @@ func (d *transition) decideFurther(agent string) {
 			q.Ran = &checkpoints.Ran{Epoch: d.Run.Epoch}
 		}
 	}
-}
-
-// AnswersInOne returns the answers of a group as one text, for a script that has room for one.
-func AnswersInOne(group []*Question) string {
-	if len(group) == 1 {
-		return prompts.Answer(group[0])
-	}
-	return string(prompts.AnswersByID(group))
 }
 
 // Prepared says that what an answer needs before it is said is done: it is stored beside the agent's state, what the
@@ -203,7 +184,7 @@ func (e Prepared) apply(d *transition) error {
 	}
 	q = d.question(q.ID)
 	q.Prepared, q.Gone = true, e.Gone
-	madeUnder(q, e.Made, e.Unknown)
+	q.SetMade(e.Made, e.Unknown)
 	if e.Hand != "" {
 		kept := *q.Kept
 		kept.Hand = e.Hand
@@ -217,7 +198,7 @@ func (e Prepared) apply(d *transition) error {
 		d.Config.Policy == conf.Fail {
 		return nil // where nobody is asked, the agent decides itself what was left to be said
 	}
-	kind, asked := FurtherQuestion(r, q, d.Folder(q.Agent))
+	kind, asked := ask.Further(r, q, d.Folder(q.Agent))
 	asker := q.ID
 	d.openQuestions(q.Agent, kind, []signals.Question{asked}, e.Naming,
 		func(c *Question) { c.Asker, c.Fingerprint = asker, string(kind)+" "+asker })
@@ -240,16 +221,4 @@ func (e RanCommand) apply(d *transition) error {
 	ran := e.Ran
 	d.question(q.ID).Ran = &ran
 	return nil
-}
-
-// FurtherQuestion is the question that the answer to a stop leads to.
-func FurtherQuestion(r questions.Resolution, q *Question, cwd string) (checkpoints.QuestionKind, signals.Question) {
-	if r.How == questions.RunCommand {
-		return questions.AskCommand, ask.Command(r.Words, cwd)
-	}
-	what := r.Unsaid()
-	return questions.AskClarification, signals.Question{
-		ID: "details", Header: "details", Text: strings.ToUpper(what[:1]) + what[1:] + ".",
-		Context: fmt.Sprintf("It belongs to your answer %q to: %s", q.Answer, q.Text),
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
@@ -84,7 +85,7 @@ func (s State) delegatedBefore(a *Agent) string {
 	var b strings.Builder
 	b.WriteString("\n\nWork that you have delegated; do not delegate it again:\n" + lines)
 	for _, c := range children[max(len(children)-maxRetold, 0):] {
-		if c.Status.Ended() && !s.backgroundEndUnreported(c) {
+		if c.Status.Ended() && !s.EndUntold(c) {
 			b.WriteString("\n\n" + s.childEnded(c) + prompts.ResumeStep(c))
 		}
 	}
@@ -105,10 +106,11 @@ func (s State) goOn(a *Agent) string {
 
 // childEnded is what an agent reads of the end of its child.
 func (s State) childEnded(c *Agent) string {
-	end := prompts.End{Took: s.Duration(c), Counts: exit.Worse(c, checkpoints.Succeeded) && gates(c), Program: s.program(),
-		Run: s.Run.ID}
+	end := prompts.End{Took: s.Duration(c), Counts: exit.Worse(c, checkpoints.Succeeded) && c.Gates(),
+		Program: s.program(),
+		Run:     s.Run.ID}
 	if c.Worktree != nil {
-		end.Left = LeftIn(c.Worktree)
+		end.Left = label.LeftIn(c.Worktree)
 	}
 	return prompts.ChildEnded(c, end)
 }
@@ -155,7 +157,7 @@ func (s State) replyTo(group []*Question) json.RawMessage {
 	default:
 		message = prompts.Served(group)
 	}
-	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.WithImages(message, s.imagesOf(group))})
+	return text.JSON(ask.Reply{Behavior: Allow, Message: prompts.WithImages(message, s.ImagesOf(group))})
 }
 
 // toolReply answers a call with the answers of its questions.
@@ -180,16 +182,16 @@ func (s State) work(a *Agent, id string, ended []string) (written string, isErro
 		}
 		what := c.Reason
 		if c.Status == checkpoints.Running {
-			what = s.doing(c)
+			what = s.Doing(c)
 		}
 		line := fmt.Sprintf("%s %s: %s (%s)", c.ID, c.Status, text.FirstLine(what),
 			text.Truncate(text.FirstLine(c.Task), text.MaxNamed))
 		switch {
-		case c.Status.Ended() && toldByClients(c.Delegated.Nested):
+		case c.Status.Ended() && c.Delegated.Nested.HasClients():
 			line += "; all of it is in the output of the command that you have started it with"
 		case c.Status.Ended() && slices.Contains(ended, c.ID):
 			line += "\n\n" + ends.Add(s.childEnded(c)+prompts.ResumeStep(c), c.ID)
-		case c.Status.Ended() && s.backgroundEndUnreported(c):
+		case c.Status.Ended() && s.EndUntold(c):
 			line += "; all of it is in your next message"
 		}
 		lines = append(lines, line)

@@ -27,7 +27,8 @@ var conversions = map[string][]string{
 }
 
 func TestTheCoreDoesNoIO(t *testing.T) {
-	for _, dir := range []string{".", "ask", "conf", "effect", "exit", "label", "listen", "notice", "task"} {
+	for _, dir := range []string{".", "ask", "conf", "effect", "exit", "label", "listen", "notice", "pace",
+		"records", "task"} {
 		names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(names) == 0 {
 			t.Fatal(dir, err)

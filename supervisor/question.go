@@ -1,30 +1,14 @@
 package supervisor
 
 import (
-	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
-	"claude-supervise/supervisor/questions"
 )
 
 // Open is the state of a question that waits for its answer.
 const Open = checkpoints.QuestionOpen
-
-// OnlyTells reports whether the answer to a question tells the agent something, and has nothing done.
-func OnlyTells(q *Question) bool { return questions.KindOf(q.Kind).Tells }
-
-// OfBudget reports whether a question is about a budget.
-func OfBudget(q *Question) bool { return q.Kind == questions.AskBudget }
-
-// begunAnswer reports whether the conversation has the answer to a question, though the turn that it began goes on.
-func (s State) begunAnswer(q *Question) bool {
-	l := s.Live(q.Agent)
-	return l != nil && len(s.FindDeliveries(q.Agent, func(v *Delivery) bool {
-		return v.State == checkpoints.DeliveryStarted && v.Launch == l.N && slices.Contains(v.Groups, q.Group)
-	})) > 0
-}
 
 // leftState takes note of the checkpoint that a signal names. Where it cannot be used, the person is told.
 func (d *transition) leftState(q *Question, kept *checkpoints.Kept) {
@@ -48,10 +32,4 @@ func ParseQuestions(s signals.Signal) (checkpoints.QuestionKind, []signals.Quest
 		}
 	}
 	return "", nil
-}
-
-// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
-// no file of their agent's.
-func Posted(q *Question) bool {
-	return q.File == nil && questions.KindOf(q.Kind).Posted
 }

@@ -8,6 +8,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/text"
 )
@@ -35,8 +36,8 @@ func TestAGroupOfQuestionsHoldsWhereItCameFromOnce(t *testing.T) {
 	if bytes > 2<<20 {
 		t.Errorf("the records of a signal of one megabyte have %d bytes", bytes)
 	}
-	if q := s.State.Questions.Get("q-099"); quickWait(q) != 3*time.Second {
-		t.Errorf("the last question waits %v", quickWait(q))
+	if q := s.State.Questions.Get("q-099"); ask.QuickWait(q) != 3*time.Second {
+		t.Errorf("the last question waits %v", ask.QuickWait(q))
 	}
 	for _, id := range ids {
 		s.Answers(id, "this")

@@ -4,20 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/task"
+	"claude-supervise/supervisor/pace"
 	"claude-supervise/supervisor/text"
 )
 
 // This file says which agents may have a process at work: --max-parallel of them. What waits for a slot goes by
 // priority, first come first served within one; and lest something waits for ever, it rises one class for each age that
 // it has waited.
-
-// age is how long an agent waits for a slot until it rises one priority.
-const age = 10 * time.Minute
 
 // slots holds an agent back until it may have a process at work: it is put among those that wait for one.
 var slots = concern{name: "slots", queues: true, idle: (*transition).wants}
@@ -40,12 +36,7 @@ const startedAgain = "is started again with your answer"
 
 // dispatch launches what waits for a slot, as far as there are some.
 func (d *transition) dispatch() {
-	var queue []*Agent
-	for id := range d.index.queued.All() {
-		if a := d.Agents.Get(id); queues(a) {
-			queue = append(queue, a)
-		}
-	}
+	queue := slices.DeleteFunc(d.Queued(), func(a *Agent) bool { return !a.Queues() })
 	if len(queue) == 0 {
 		return // the slots are counted by a look at each agent
 	}
@@ -54,7 +45,7 @@ func (d *transition) dispatch() {
 		return
 	}
 	slices.SortFunc(queue, func(a, b *Agent) int {
-		return cmp.Or(class(a, d.at)-class(b, d.at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)
+		return cmp.Or(pace.Class(a, d.at)-pace.Class(b, d.at), a.QueuedAt.Compare(*b.QueuedAt), a.Seq-b.Seq)
 	})
 	for i, a := range queue {
 		if free == 0 {
@@ -73,11 +64,6 @@ func (d *transition) dispatch() {
 	}
 }
 
-// class is the priority of an agent that waits, as it has risen. The root's is the first.
-func class(a *Agent, at time.Time) int {
-	return max(task.Rank(a.Priority), 0) - int(max(at.Sub(*a.QueuedAt), 0)/age)
-}
-
 // free is how many more processes may be at work; negative: any number.
 func (s State) free() int {
 	most := s.parallel()
@@ -90,9 +76,8 @@ func (s State) free() int {
 // working is how many processes are at work, or about to be.
 func (s State) working() int {
 	n := 0
-	for id := range s.indexed().active.All() {
-		a := s.Agents.Get(id)
-		if l := s.Live(id); a.Placing || l != nil && !idle(a, l) && !s.awaited(id) {
+	for _, a := range s.Active() {
+		if l := s.Live(a.ID); a.Placing || l != nil && !a.Idles(l) && !s.Awaited(a.ID) {
 			n++
 		}
 	}
@@ -118,7 +103,7 @@ func (d *transition) launchAgain(a *Agent) {
 	l := &Launch{Agent: a.ID, N: a.Launches, Epoch: d.Run.Epoch, Phase: checkpoints.LaunchIntended, Resume: !fresh}
 	d.addLaunch(l)
 	a.HoldUntil = nil
-	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return unsent(v) && v.Prompt() })
+	again := d.FindDeliveries(a.ID, func(v *Delivery) bool { return v.Unsent() && v.Prompt() })
 	for _, v := range again {
 		d.delivery(v.UUID).Launch = l.N
 	}

@@ -8,6 +8,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/pace"
 )
 
 func TestAParentThatWaitsForItsChildHoldsNoSlot(t *testing.T) {
@@ -75,14 +76,14 @@ func TestAClockThatJumpsMakesNobodyRiseOrFallForEver(t *testing.T) {
 	}{
 		"backwards":             {-26 * time.Hour, 2},
 		"not at all":            {0, 2},
-		"just under one age":    {age - 1, 2},
-		"one age":               {age, 1},
-		"as long as P0 is away": {2 * age, 0},
-		"longer":                {3 * age, -1},
+		"just under one age":    {pace.Age - 1, 2},
+		"one age":               {pace.Age, 1},
+		"as long as P0 is away": {2 * pace.Age, 0},
+		"longer":                {3 * pace.Age, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			since := at.Add(-c.waited)
-			if got := class(&Agent{Priority: "P2", QueuedAt: &since}, at); got != c.want {
+			if got := pace.Class(&Agent{Priority: "P2", QueuedAt: &since}, at); got != c.want {
 				t.Errorf("class %d, want %d", got, c.want)
 			}
 		})

@@ -36,11 +36,6 @@ func (e SessionMessage) String() string {
 	return way + text.Line(e.With, text.MaxNamed) + ": " + text.Line(e.Text, text.MaxNamed)
 }
 
-// ReadPeer reads a message of another session.
-func ReadPeer(c *listen.Listener, m procs.Peer) SessionMessage {
-	return SessionMessage{Agent: c.Agent, Launch: c.Launch, With: m.From, Text: m.Text}
-}
-
 // ReadSent reads a call that sends another session a message; false if it does not, or is not made.
 func ReadSent(cfg conf.Config, c *listen.Listener, m procs.ToolUse) (SessionMessage, bool) {
 	to := procs.BeforeCall{Tool: m.Name, Input: m.Input}.ToSession()

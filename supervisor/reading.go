@@ -1,26 +1,12 @@
 package supervisor
 
-import (
-	"time"
-
-	"claude-supervise/checkpoints"
-	"claude-supervise/signals"
-)
+import "time"
 
 // PollInterval is how often the inbox is read though nothing has rung: the wake-up socket is only a hint.
 const PollInterval = time.Minute
 
 // This file reads what a signal only names: the file that holds its question, and the agent's checkpoint. It is read at
 // the moment of the signal, for it may be gone tomorrow.
-
-// QuestionLeft is the question that an agent's state holds (001, Example 3), for a pause that does not repeat it.
-func QuestionLeft(p *checkpoints.Pending) signals.Question {
-	q := signals.Question{ID: "Q1", Text: p.Text}
-	for _, o := range p.Options {
-		q.Options = append(q.Options, signals.Option(o))
-	}
-	return q
-}
 
 // AskedByFile returns the first question of an agent's own file; nil if no such file is known.
 func AskedByFile(s State, id string) *Question {

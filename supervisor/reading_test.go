@@ -47,7 +47,7 @@ func TestTheHoldFollowsTheQuestion(t *testing.T) {
 			signals.Field{Name: "quick_wait", Value: "-5s"})}, conf.DefaultHold, 7 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := holdFor(c.open, c.hold); got != c.want {
+			if got := ask.HoldFor(c.open, c.hold); got != c.want {
 				t.Errorf("it is held for %v, want %v", got, c.want)
 			}
 		})

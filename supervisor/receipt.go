@@ -1,12 +1,15 @@
 package supervisor
 
-import "claude-supervise/supervisor/effect"
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/effect"
+)
 
 // receipts hold an agent back without a process: what was said last may or may not have reached its conversation.
 var receipts = concern{
 	name: "receipts",
 	idle: func(d *transition, of subject) bool {
-		if !d.uncertain(of.ID) {
+		if !d.Uncertain(of.ID) {
 			return false
 		}
 		d.idleStatus(of.Agent, of.launch, of.open)
@@ -16,19 +19,16 @@ var receipts = concern{
 		if l == nil || !l.Phase.Ended() {
 			return so
 		}
-		for _, v := range s.FindDeliveries(a.ID, waitsForReceipt) {
+		for _, v := range s.FindDeliveries(a.ID, (*checkpoints.Delivery).WaitsForReceipt) {
 			so = append(so, effect.Confirm.OfDelivery(l, v.UUID))
 		}
 		return so
 	},
 }
 
-// uncertain reports whether what was sent to an agent may or may not have reached its conversation.
-func (s State) uncertain(agent string) bool { return len(s.FindDeliveries(agent, waitsForReceipt)) > 0 }
-
 // reads reports whether a prompt is on its way to the process of a launch, whose turn may not have begun: a turn that
 // the CLI began by itself may have come between.
 func (d *transition) reads(l *Launch) bool {
 	return d.Abilities().TakesInput && len(d.FindDeliveries(l.Agent,
-		func(v *Delivery) bool { return v.Launch == l.N && v.Prompt() && undelivered(v) })) > 0
+		func(v *Delivery) bool { return v.Launch == l.N && v.Prompt() && v.Undelivered() })) > 0
 }

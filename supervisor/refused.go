@@ -9,6 +9,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
@@ -49,7 +50,7 @@ func (e CallRefused) apply(d *transition) error {
 // callRefused asks about a refused call, or says why nobody is asked. What the transcript tells of a launch that was
 // lost may be known.
 func (d *transition) callRefused(e CallRefused) (unasked string) {
-	if q := d.letThrough(e.Agent, e.ToolUse); q != nil {
+	if q := d.LetThrough(e.Agent, e.ToolUse); q != nil {
 		if !strings.Contains(q.Remark, stillRefused) {
 			d.question(q.ID).Remark = joinRemarks(q.Remark, stillRefused+e.Why)
 		}
@@ -73,22 +74,10 @@ func (d *transition) callRefused(e CallRefused) (unasked string) {
 // stillRefused begins the remark about a call that was allowed, and refused again.
 const stillRefused = "it was made again and stays refused, which no answer changes: "
 
-// letThrough returns the question whose allowance a call was made by; nil if it was made by none.
-func (s State) letThrough(agent, toolUse string) *Question {
-	for _, v := range s.FindDeliveries(agent, func(v *Delivery) bool {
-		return v.Grant != "" && v.Tool != nil && v.Tool.ToolUse == toolUse
-	}) {
-		if q := s.Questions.Get(v.Grant); questions.KindOf(q.Kind).Refused {
-			return q
-		}
-	}
-	return nil
-}
-
 // RefusedUnasked says why a person is not asked about a call that claude has refused; "" if they are. More is said of
 // one that they wanted to be asked about.
 func (s State) RefusedUnasked(agent string, m procs.Refused) (why string, asks bool) {
-	switch q := s.letThrough(agent, m.ToolUse); {
+	switch q := s.LetThrough(agent, m.ToolUse); {
 	case s.Config.Permissions != conf.AskRefused:
 		return "", false
 	case q != nil:
@@ -99,7 +88,7 @@ func (s State) RefusedUnasked(agent string, m procs.Refused) (why string, asks b
 		return "what it would do is not known here, or too large to be shown, so you are not asked", false
 	}
 	why = s.notAsked(agent, checkpoints.ToolCall{Name: m.Call.Name, Input: m.Call.Input,
-		ToolUse: m.ToolUse, From: SubagentOf(m.Call.From)})
+		ToolUse: m.ToolUse, From: listen.SubagentOf(m.Call.From)})
 	return why, why == ""
 }
 
@@ -111,9 +100,9 @@ func (s State) notAsked(agent string, call checkpoints.ToolCall) string {
 		if call.ToolUse != "" && q.Tool.Request == call.ToolUse {
 			return "you were asked (" + q.ID + ")"
 		}
-		switch same := q.Fingerprint == fp && sameCaller(q.From, call.From); {
+		switch same := q.Fingerprint == fp && q.From.Same(call.From); {
 		case !same || q.State == checkpoints.QuestionWithdrawn:
-		case IsOpen(q):
+		case q.IsOpen():
 			return "you are asked already (" + q.ID + ")"
 		case !questions.Allowed(q):
 			return "you have left it refused (" + q.ID + ")"
@@ -130,22 +119,6 @@ func (s State) notAsked(agent string, call checkpoints.ToolCall) string {
 	return ""
 }
 
-// sameCaller reports whether two calls are of the same subagent, or both of the main conversation.
-func sameCaller(a, b *checkpoints.Subagent) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.ID == b.ID
-}
-
-// Expected returns the keys of the calls of an agent that a person has allowed after claude had refused them, and that
-// were not made since (procs.CallKey).
-func (s State) Expected(agent string) (calls []string) {
-	for _, q := range s.FindQuestionsOf(agent, func(q *Question) bool {
-		return questions.KindOf(q.Kind).Refused && questions.Allowed(q) && !q.GrantSpent && s.toldGrant(q)
-	}) {
-		calls = append(calls, q.Fingerprint)
-	}
-	return calls
-}
-
 // AsksRefused reports whether the processes of an agent are to be asked about calls that claude refuses: the person
 // wants to be, or was asked about one.
 func (s State) AsksRefused(agent string) bool {
@@ -153,9 +126,6 @@ func (s State) AsksRefused(agent string) bool {
 		return questions.KindOf(q.Kind).Refused
 	})) > 0
 }
-
-// worksOn reports whether an agent works on while a question of its is open, and is not done before it is answered.
-func worksOn(q *Question) bool { return q.Assumed != nil || questions.KindOf(q.Kind).Refused }
 
 // Allowable reports whether a person can allow what is about to be asked: all of it can be shown.
 func Allowable(asked []signals.Question) bool {

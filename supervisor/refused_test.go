@@ -33,7 +33,8 @@ func refusedCall(command string, from *checkpoints.Subagent) checkpoints.ToolCal
 }
 
 func aboutCall(command string) []signals.Question {
-	return []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash: " + command + "?", Context: "command: " + command,
+	return []signals.Question{{ID: "Bash", Header: "Bash", Text: "Allow Bash: " + command + "?",
+		Context: "command: " + command,
 		Options: []signals.Option{{Label: Allow}, {Label: Deny}, {Label: DenyStop}}}}
 }
 
@@ -53,7 +54,8 @@ func (s *Story) isLetThrough(request, command string, from *checkpoints.Subagent
 	call.Request, call.ToolUse = request, "toolu-"+request
 	s.Do(Asked{Agent: Root, Launch: 1, Call: call, Kind: questions.AskRefusal, Questions: aboutCall(command),
 		Naming: Naming{IDs: []string{"q-" + request}}})
-	for _, v := range s.State.FindDeliveries(Root, func(v *Delivery) bool { return v.Tool != nil && v.Tool.Request == request }) {
+	for _, v := range s.State.FindDeliveries(Root,
+		func(v *Delivery) bool { return v.Tool != nil && v.Tool.Request == request }) {
 		s.Do(Sent{UUID: v.UUID, Launch: 1})
 		return strings.Contains(string(v.Reply), `"behavior":"allow"`)
 	}
@@ -75,7 +77,8 @@ func TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat(t *testing.T) {
 	}
 	s.Answers("q-1", Allow)
 	d := s.Delivers(1)
-	if !d.Now || !strings.Contains(d.Text, "command: touch x") || !strings.Contains(d.Text, "it will be let through once") {
+	if !d.Now || !strings.Contains(d.Text, "command: touch x") || !strings.Contains(d.Text,
+		"it will be let through once") {
 		t.Errorf("the agent reads:\n%s", d.Text)
 	}
 	if got := s.State.Expected(Root); len(got) != 1 || got[0] != procs.CallKey("Bash", refusedCall("touch x", nil).Input) {
@@ -111,7 +114,7 @@ func TestAnAllowanceIsUsedUpThoughTheProcessIsLost(t *testing.T) {
 	s.Delivers(1)
 	s.isLetThrough("r1", "touch x", nil)
 	s.Do(Ended{Agent: Root, Launch: 1, Failure: procs.Failure{Kind: procs.Crashed, Passing: true}, Outcome: "killed"})
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID})
 	}
 	if q := s.State.Questions.Get("q-1"); !q.GrantSpent || len(s.State.Expected(Root)) > 0 {
@@ -140,7 +143,8 @@ func TestSuccessWaitsForTheAnswerAboutARefusedCall(t *testing.T) {
 		hold   bool
 		answer string
 		told   bool
-	}{"held, allowed": {true, Allow, true}, "parked, allowed": {false, Allow, true}, "held, denied": {true, Deny + " never", false}} {
+	}{"held, allowed": {true, Allow, true}, "parked, allowed": {false, Allow, true}, "held, denied": {true,
+		Deny + " never", false}} {
 		t.Run(name, func(t *testing.T) {
 			s := refuses(t, func(cfg *conf.Config) {
 				if !c.hold {
@@ -206,17 +210,20 @@ func TestWhyNobodyIsAskedAboutARefusedCall(t *testing.T) {
 		why    string
 		asks   bool
 	}{
-		"asked":             {nil, procs.Refused{Call: known}, "", true},
-		"a rule":            {nil, procs.Refused{Call: known, Fixed: true}, "no answer can lift that", false},
-		"not known":         {nil, procs.Refused{}, "not known here", false},
-		"not wanted":        {func(c *conf.Config) { c.Permissions = conf.AskPermissions }, procs.Refused{Call: known}, "", false},
-		"questions refused": {func(c *conf.Config) { c.Policy = conf.Fail }, procs.Refused{Call: known}, "questions are refused", false},
+		"asked":     {nil, procs.Refused{Call: known}, "", true},
+		"a rule":    {nil, procs.Refused{Call: known, Fixed: true}, "no answer can lift that", false},
+		"not known": {nil, procs.Refused{}, "not known here", false},
+		"not wanted": {func(c *conf.Config) { c.Permissions = conf.AskPermissions }, procs.Refused{Call: known}, "",
+			false},
+		"questions refused": {func(c *conf.Config) { c.Policy = conf.Fail }, procs.Refused{Call: known},
+			"questions are refused", false},
 	} {
 		s := refuses(t, nil).State
 		if c.change != nil {
 			c.change(&s.Config)
 		}
-		if why, asks := s.RefusedUnasked(Root, c.m); asks != c.asks || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
+		if why, asks := s.RefusedUnasked(Root, c.m); asks != c.asks || !strings.Contains(why,
+			c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s: %v, %q", name, asks, why)
 		}
 	}
@@ -234,7 +241,8 @@ func TestACallThatStaysRefusedIsSaidOfItsQuestion(t *testing.T) {
 		t.Errorf("it is said: %q, %v", why, asks)
 	}
 	s.Do(CallRefused{Agent: Root, Launch: 1, ToolUse: "toolu-r1", Why: "a rule denies it"})
-	if q := s.State.Questions.Get("q-1"); !strings.Contains(q.Remark, "stays refused") || !strings.Contains(q.Remark, "a rule denies it") {
+	if q := s.State.Questions.Get("q-1"); !strings.Contains(q.Remark, "stays refused") || !strings.Contains(q.Remark,
+		"a rule denies it") {
 		t.Errorf("the question says %q", q.Remark)
 	}
 }

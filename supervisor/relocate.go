@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"claude-supervise/checkpoints"
@@ -20,7 +19,7 @@ func (d *transition) relocate(to string) {
 	}
 	r := d.run()
 	r.Cwd = to
-	now := Renamed(from, to)
+	now := text.Renamed(from, to)
 	for _, a := range d.AllAgents() {
 		if a.Cwd == "" && a.Worktree == nil {
 			continue
@@ -38,33 +37,14 @@ func (d *transition) relocate(to string) {
 	})
 }
 
-// Renamed returns where a path leads, once a folder is found at another than before: what has another name is the
-// folder above which both end differently, and all below it moved along.
-func Renamed(from, to string) func(path string) string {
-	before, now := filepath.Clean(from), filepath.Clean(to)
-	for filepath.Base(before) == filepath.Base(now) {
-		above, aboveNow := filepath.Dir(before), filepath.Dir(now)
-		if above == aboveNow || above == "/" || aboveNow == "/" {
-			break
-		}
-		before, now = above, aboveNow
-	}
-	return func(path string) string {
-		if path == "" || !text.Under(path, before) {
-			return path
-		}
-		return now + path[len(before):]
-	}
-}
-
 // tellMoved tells each agent that has a conversation and may go on with it.
 func (d *transition) tellMoved(say func(a *Agent) string) {
 	for _, a := range d.AllAgents() {
 		begun := slices.ContainsFunc(d.Launches.Get(a.ID), func(l *Launch) bool { return l.Begun })
-		if begun && (!a.Status.Ended() || Revivable(a) || d.failed(a)) {
+		if begun && (!a.Status.Ended() || a.Revivable() || d.failed(a)) {
 			a := d.agent(a.ID)
 			key := fmt.Sprintf("moved %d.%d", d.Run.Epoch, len(a.Outbox))
-			enqueue(a, checkpoints.OutboxItem{Key: key, Text: say(a), At: d.at})
+			a.Enqueue(checkpoints.OutboxItem{Key: key, Text: say(a), At: d.at})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/task"
+	"claude-supervise/supervisor/text"
 )
 
 func TestAFolderThatWasRenamedTakesAllBelowItAlong(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAFolderThatWasRenamedTakesAllBelowItAlong(t *testing.T) {
 		{"/src/it", "/src/it", "/src/it/sub", "/src/it/sub"},
 		{"/src/it", "/src/that", "", ""},
 	} {
-		if got := Renamed(c.from, c.to)(c.path); got != c.want {
+		if got := text.Renamed(c.from, c.to)(c.path); got != c.want {
 			t.Errorf("where %s became %s, %q is at %q, not %q", c.from, c.to, c.path, got, c.want)
 		}
 	}

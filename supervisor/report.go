@@ -41,7 +41,7 @@ func (e Checked) apply(d *transition) error {
 // is missing first.
 func (d *transition) finishIdle(a *Agent) bool {
 	switch r := a.Report; {
-	case partDue(a) != nil:
+	case a.PartDue() != nil:
 		d.setStatus(a, checkpoints.Running, "the deliverables of its subagents are checked")
 	case r == nil:
 		d.finish(a, checkpoints.Unreported, d.whyUnreported(a))
@@ -81,7 +81,7 @@ func (d *transition) tellMissing(a *Agent) bool {
 		return false
 	}
 	a.ToldMissing = true
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
+	a.Enqueue(checkpoints.OutboxItem{Key: fmt.Sprintf("missing %d", a.Launches),
 		Text: prompts.DeliverablesMissing(a.ID, a.Report.Missing), At: d.at})
 	return true
 }
@@ -106,7 +106,7 @@ func (d *transition) canRequestReport(a *Agent) bool {
 
 // wantReport puts what asks for a report among what is to be said to an agent.
 func wantReport(a *Agent, l *Launch, why string, at time.Time) {
-	enqueue(a, checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), At: at,
+	a.Enqueue(checkpoints.OutboxItem{Key: fmt.Sprintf("report %d.%d", l.N, l.Turns), At: at,
 		Text: prompts.ReportWanted(a.ID, why)})
 }
 
@@ -117,10 +117,10 @@ func (s State) checkDue(a *Agent, l *Launch) bool {
 	}
 	unsaid := s.FindDeliveries(a.ID, func(v *Delivery) bool {
 		// A result that did not come by the end of the turn comes no more: the transcript tells, once the process has ended.
-		return undelivered(v) && (v.Prompt() || unsent(v))
+		return v.Undelivered() && (v.Prompt() || v.Unsent())
 	})
-	return len(unsaid) == 0 && len(s.Open(a.ID))+len(s.Assuming(a.ID)) == 0 && len(a.Outbox) == 0 && len(Alive(l)) == 0 &&
-		l.Phase != checkpoints.LaunchTurnDue && len(s.waitsFor(a.ID)) == 0
+	return len(unsaid) == 0 && len(s.Open(a.ID))+len(s.Assuming(a.ID)) == 0 && len(a.Outbox) == 0 && len(l.Alive()) == 0 &&
+		l.Phase != checkpoints.LaunchTurnDue && len(s.WaitsFor(a.ID)) == 0
 }
 
 // checking is of an agent that has reported, while its deliverables are looked for.
@@ -161,7 +161,7 @@ var done = concern{
 	},
 	idle: func(d *transition, of subject) bool { return d.toldAll(of) && d.finishIdle(of.Agent) },
 	group: func(d *transition, of subject) bool {
-		status, reason := d.cameTo(of.ID)
+		status, reason := d.CameTo(of.ID)
 		of.FaultReason = "" // of a group the children alone tell
 		d.finish(of.Agent, status, reason)
 		return true
@@ -172,7 +172,7 @@ var done = concern{
 var parts = concern{
 	name: "parts",
 	plan: func(_ State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
-		if part := partDue(a); part != nil && l != nil {
+		if part := a.PartDue(); part != nil && l != nil {
 			e := effect.Check.Of(l)
 			e.Key, e.Part = fmt.Sprintf("%s part %d", e.Key, part.N), part.N
 			so = append(so, e)

@@ -52,7 +52,7 @@ func (w *workflow) works(name, status string) {
 	n := w.State.Launch(id).N
 	w.plans("launch " + id)
 	w.Do(Started{Agent: id, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
-	for _, d := range w.State.FindDeliveries(id, undelivered) {
+	for _, d := range w.State.FindDeliveries(id, (*checkpoints.Delivery).Undelivered) {
 		w.Do(Sent{UUID: d.UUID, Launch: n})
 		w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryStarted})
 	}
@@ -64,7 +64,7 @@ func (w *workflow) works(name, status string) {
 			}}}})
 	}
 	w.Do(TurnEnded{Agent: id, Launch: n})
-	for _, d := range w.State.FindDeliveries(id, waitsForReceipt) {
+	for _, d := range w.State.FindDeliveries(id, (*checkpoints.Delivery).WaitsForReceipt) {
 		w.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 	}
 	if status != "" {
@@ -185,7 +185,7 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	w.works("b", "")
 	w.works("root", "success")
 	w.are("b unreported", "root succeeded")
-	if code := ExitCodeOf(w.State); code != exit.Unreported {
+	if code := w.State.ExitCode(); code != exit.Unreported {
 		t.Errorf("the run exits %d", code)
 	}
 	w.triesAgain()
@@ -198,7 +198,7 @@ func TestTheRootHearsOfWhatWasTriedAgainAndReportsAnew(t *testing.T) {
 	}
 	w.works("root", "success")
 	w.are("root succeeded")
-	if code := ExitCodeOf(w.State); code != exit.Success {
+	if code := w.State.ExitCode(); code != exit.Success {
 		t.Errorf("the run exits %d", code)
 	}
 }

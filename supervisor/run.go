@@ -5,6 +5,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/label"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -49,13 +50,13 @@ func (d *transition) reconcileRun() {
 	status, reason := root.Status, root.Reason
 	ended := false
 	if !root.Status.Ended() {
-		if a := d.waitsForPerson(); a != nil && a != root {
+		if a := d.WaitsForPerson(); a != nil && a != root {
 			status, reason = a.Status, label.Title(a)+" "+a.Reason
 		}
-	} else if left := d.unended(); len(left) > 0 {
+	} else if left := d.Unended(); len(left) > 0 {
 		status, reason = checkpoints.Stopping, "ends what is left: "+text.JoinLimited(label.Titles(left))
-	} else if ended = true; d.decisive() != root {
-		worst := d.decisive()
+	} else if ended = true; d.Decisive() != root {
+		worst := d.Decisive()
 		status, reason = worst.Status, label.Title(worst)+": "+worst.Reason
 	}
 	if r.Status != status {
@@ -65,8 +66,8 @@ func (d *transition) reconcileRun() {
 	if r.Left != "" {
 		return
 	}
-	if d.index.active.Len() > 0 {
-		if r.Leaving != LeavingInterrupted {
+	if d.AnyActive() {
+		if r.Leaving != records.LeavingInterrupted {
 			r.Leaving = ""
 		}
 		return
@@ -74,14 +75,14 @@ func (d *transition) reconcileRun() {
 	switch {
 	case r.TakenOver != nil: // how it ends is known elsewhere
 	case ended:
-		r.Leaving = LeavingEnded
+		r.Leaving = records.LeavingEnded
 		if !d.mergeDue() { // else a supervisor that dies now would leave an ended run to which nobody comes back
-			code := exit.Code(d.decisive())
+			code := exit.Code(d.Decisive())
 			r.EndedAt, r.ExitCode = root.EndedAt, &code
 		}
-	case r.Leaving == LeavingInterrupted:
-	case d.waitsForPerson() != nil && d.Config.Policy == conf.Park:
-		r.Leaving = LeavingParked
+	case r.Leaving == records.LeavingInterrupted:
+	case d.WaitsForPerson() != nil && d.Config.Policy == conf.Park:
+		r.Leaving = records.LeavingParked
 	default:
 		r.Leaving = ""
 	}

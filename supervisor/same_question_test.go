@@ -121,7 +121,7 @@ func TestTheNameOfANestedRunMakesNoQuestionsAlike(t *testing.T) {
 	s := many(t, "the log", "the database")
 	s.wonders(0, "q-0", "Delete the log?", "yes", "no")
 	s.wonders(1, "q-1", "Delete the database?", "yes", "no")
-	alike := func(s State) bool { return s.sameQuestion(s.Questions.Get("q-0"), s.Questions.Get("q-1")) }
+	alike := func(s State) bool { return s.SameQuestion(s.Questions.Get("q-0"), s.Questions.Get("q-1")) }
 	if !alike(s.State) {
 		t.Error("names that a task file gives make no difference, and these do")
 	}

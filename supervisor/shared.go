@@ -6,6 +6,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -28,7 +29,7 @@ const maxMerges = 5
 // mergeDue reports whether the findings of a run are to be merged: it has ended, and there was somebody to share them
 // with: another agent, or a subagent.
 func (s State) mergeDue() bool {
-	return s.Run.Leaving == LeavingEnded && (s.Run.Merged == nil || !s.Run.Merged.Done) &&
+	return s.Run.Leaving == records.LeavingEnded && (s.Run.Merged == nil || !s.Run.Merged.Done) &&
 		(s.Agents.Len() > 1 || s.Agents.Get(s.Run.Root).Subagents)
 }
 

@@ -29,7 +29,7 @@ func (e Stalled) apply(d *transition) error {
 		return unwelcome("%s is not watched any more", e.Agent)
 	}
 	if l := d.last(e.Agent); l.Phase == checkpoints.LaunchTurnDue { // the turn does not come by itself
-		enter(l, checkpoints.LaunchIdle)
+		l.Enter(checkpoints.LaunchIdle)
 		d.agent(e.Agent).GoOn = true
 		return nil
 	}
@@ -71,7 +71,7 @@ func silence(since time.Time, doing string) string {
 func (s State) watched(a *Agent, l *Launch) bool {
 	return l.Stalled == nil && (a.Status == checkpoints.Running ||
 		a.Status == checkpoints.Blocked && (len(l.Background) > 0 || l.Phase == checkpoints.LaunchTurnDue)) &&
-		!s.awaited(a.ID) // last: it looks at each child
+		!s.Awaited(a.ID) // last: it looks at each child
 }
 
 // turnPatience is how long after the end of background work the CLI is given to begin its turn: it takes milliseconds.
@@ -90,7 +90,7 @@ func (d *transition) sayIfSilent(a *Agent) {
 var silences = concern{
 	name: "silences",
 	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
-		if !works(l) || !s.watched(a, l) {
+		if !l.Works() || !s.watched(a, l) {
 			return so
 		}
 		e := effect.Watch.Of(l)

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/records"
 )
 
 func (s *Story) fallsSilent(doing string) {
@@ -41,7 +42,7 @@ func TestAPersonsCommandIsToldOnceHowTheRunIsLeft(t *testing.T) {
 	s.Rests(true)
 	s.plans("announce parked")
 	s.plansNot("leave")
-	s.Do(Announced{Leaving: LeavingParked, Problem: "exit status 1"})
+	s.Do(Announced{Leaving: records.LeavingParked, Problem: "exit status 1"})
 	s.plans("leave")
 	s.plansNot("announce")
 	s.Do(Left{})

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -28,23 +29,6 @@ const EntrySnapshot = "snapshot"
 
 // SnapshotNow asks for a snapshot at once.
 const SnapshotNow = "now"
-
-// atRest reports whether nothing of an agent would be lost if its process ended in this moment.
-func (s State) atRest(agent string) bool {
-	l := s.Live(agent)
-	return l == nil || s.Agents.Get(agent).Status == checkpoints.Waiting || !l.Phase.InTurn()
-}
-
-// InTurns returns the agents whose present turn a snapshot would lose, in their order.
-func (s State) InTurns() []string {
-	var busy []string
-	for _, a := range s.AllAgents() {
-		if !s.atRest(a.ID) {
-			busy = append(busy, a.ID)
-		}
-	}
-	return busy
-}
 
 // snapshots returns the record of the run's snapshots, to change it.
 func (d *transition) snapshots() *checkpoints.Snapshots {
@@ -97,11 +81,11 @@ func (d *transition) noticeQuiet() {
 			due = true
 		}
 		switch {
-		case !d.atRest(id):
+		case !d.AtRest(id):
 			due = due || len(d.FindQuestionsOf(id, func(q *Question) bool {
-				return WaitsForFile(q) && before.Questions.Get(q.ID) == nil
+				return q.WaitsForFile() && before.Questions.Get(q.ID) == nil
 			})) > 0
-		case !before.atRest(id):
+		case !before.AtRest(id):
 			due = true
 			d.restsFor(id)
 		default:
@@ -124,19 +108,6 @@ func (d *transition) restsFor(agent string) {
 	for i, w := range r.Wanted {
 		r.Wanted[i].Agents = slices.DeleteFunc(slices.Clone(w.Agents), func(id string) bool { return id == agent })
 	}
-}
-
-// SnapshotsAsked returns the notes that ask for a snapshot in this moment.
-func (s State) SnapshotsAsked() []int64 {
-	var seqs []int64
-	if s.Run.Snapshots != nil {
-		for _, w := range s.Run.Snapshots.Wanted {
-			if len(w.Agents) == 0 {
-				seqs = append(seqs, w.Seq)
-			}
-		}
-	}
-	return seqs
 }
 
 // SnapshotDue reports whether one is to be taken by itself.
@@ -253,7 +224,7 @@ func (e LeaseRead) checksInbox() bool { return e.Over != nil }
 // takenOver has this supervisor end its agents and leave. What is left for the run from now on is refused.
 func (d *transition) takenOver(over *checkpoints.TakenOver) {
 	r := d.run()
-	r.TakenOver, r.Unleased, r.Packed, r.Leaving = over, "", over.In, LeavingInterrupted
+	r.TakenOver, r.Unleased, r.Packed, r.Leaving = over, "", over.In, records.LeavingInterrupted
 	d.touchAll()
 }
 
@@ -263,16 +234,7 @@ func (s State) leased() bool { return s.Run.TakenOver == nil && s.Run.Unleased =
 // withheld reports whether an effect is not begun, for want of a lease. A launch that is not begun any more is, where
 // the supervisor leaves: it is only concluded that it never ran.
 func (s State) withheld(do effect.Kind) bool {
-	return !s.leased() && do.NeedsLease() && !(do == effect.Launch && s.Run.Leaving == LeavingInterrupted)
-}
-
-// NotInSnapshot returns the questions that were answered here after the last snapshot: a supervisor that
-// goes on from it does not know these answers.
-func (s State) NotInSnapshot() []*Question {
-	r := s.Run.Snapshots
-	return s.FindQuestions(func(q *Question) bool {
-		return q.AnsweredAt != nil && (r == nil || r.At == nil || q.AnsweredAt.After(*r.At))
-	})
+	return !s.leased() && do.NeedsLease() && !(do == effect.Launch && s.Run.Leaving == records.LeavingInterrupted)
 }
 
 // snapshotNotices tells a person what came of snapshots, and that the run was taken over.

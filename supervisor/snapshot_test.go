@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/table"
 )
 
 // The engine begins effects in the order of the plan: what a snapshot holds back must not be begun just before it.
@@ -149,11 +148,11 @@ func TestItIsSaidWhatBecomesOfAnAnswerWhereTheRunWasLost(t *testing.T) {
 // snapshot has it.
 func TestASnapshotIsDueWhenAScriptPollsForAnAnswerInItsTurn(t *testing.T) {
 	s := Begin(t, func(c *conf.Config) { c.Snapshots = &conf.SnapshotTo{Dir: "/snapshots", Keep: 3} })
-	if s.State.atRest(Root) || s.State.SnapshotDue() {
+	if s.State.AtRest(Root) || s.State.SnapshotDue() {
 		t.Fatal("it is at rest, or one is due before it asks")
 	}
 	s.polled()
-	if s.State.atRest(Root) {
+	if s.State.AtRest(Root) {
 		t.Error("it is at rest")
 	}
 	s.plans("snapshot 1")

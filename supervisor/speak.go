@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
 )
 
 // outbox is what is to be said to an agent whose turn has ended.
@@ -32,32 +32,12 @@ func (d *transition) speak(of subject, status string) bool {
 // done.
 func (d *transition) toldAll(of subject) bool {
 	return of.launch != nil && of.launch.Turns > 0 && !of.GoOn && len(of.Outbox) == 0 &&
-		len(d.FindDeliveries(of.ID, unsent)) == 0
-}
-
-// keyOf is the key of what people have said last at a time: the same words, sent again, are taken once. See
-// Unpacked.Keyed.
-func (s State) keyOf(key string, at time.Time) string {
-	if since := s.Run.KeyedSince; since == nil || at.Before(*since) {
-		return key
-	}
-	return fmt.Sprintf("%s %d", key, at.UnixMilli())
-}
-
-// answerKey is the key of the answers of a group.
-func (s State) answerKey(group []*Question) string {
-	var last time.Time
-	for _, q := range group {
-		if at := q.AnsweredAt; at != nil && at.After(last) {
-			last = *at
-		}
-	}
-	return s.keyOf(group[0].Group, last)
+		len(d.FindDeliveries(of.ID, (*checkpoints.Delivery).Unsent)) == 0
 }
 
 // flush turns all that waits for an agent into one prompt for the launch, in the order it happened.
 func (d *transition) flush(a *Agent, l *Launch) {
-	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), d.shownWithAnswer)
+	a.Outbox = slices.DeleteFunc(slices.Clone(a.Outbox), d.ShownWithAnswer)
 	p := delivering{results: d.resultsOf(a, l)}
 	var keys, texts []string
 	var bySubagents [][]*Question
@@ -74,7 +54,7 @@ func (d *transition) flush(a *Agent, l *Launch) {
 		}
 		if s.Group == "" {
 			said := s.Text
-			if strings.HasPrefix(s.Key, childKeys) {
+			if strings.HasPrefix(s.Key, checkpoints.EndKeys) {
 				said = ends.Add(said, s.From)
 			}
 			texts = append(texts, said)
@@ -87,7 +67,7 @@ func (d *transition) flush(a *Agent, l *Launch) {
 			p.groups = append(p.groups, s.Group)
 		}
 		d.toldInterrupted(group)
-		if worksOn(group[0]) {
+		if questions.WorksOn(group[0]) {
 			texts = append(texts, d.asideText(group, l))
 			continue
 		}

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 )
 
 // These tables are the specification of an agent's status: of all that may be so of an agent at one time, what stands
@@ -39,10 +39,8 @@ var itIs = time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
 func situated(launched bool) *situation {
 	began := itIs.Add(-time.Hour)
 	s := &situation{
-		State: State{
-			Run:    &Run{ID: RunID, Cwd: "/work", Root: Root, StartedAt: began, Epoch: 1},
-			Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Policy: conf.Ask, MaxParallel: 4},
-		},
+		State: State{Records: records.Records{Run: &Run{ID: RunID, Cwd: "/work", Root: Root, StartedAt: began, Epoch: 1}},
+			Config: conf.Config{Hold: conf.DefaultHold, MaxHeld: -1, Relaunch: conf.Resume, Policy: conf.Ask, MaxParallel: 4}},
 		agent: &Agent{ID: childOne, Run: RunID, Parent: Root, Depth: 1, Seq: 1, Task: "Count.", Status: checkpoints.Queued,
 			Reason: "as before", Delegated: &checkpoints.Delegated{}},
 	}
@@ -86,7 +84,7 @@ func (s *situation) answered() {
 var (
 	stopped = circumstance{"a person stops it", func(s *situation) { s.agent.StopWanted = "a person" },
 		checkpoints.Stopped, "stopped by a person"}
-	interruptedRun = circumstance{"the supervisor leaves", func(s *situation) { s.Run.Leaving = LeavingInterrupted },
+	interruptedRun = circumstance{"the supervisor leaves", func(s *situation) { s.Run.Leaving = records.LeavingInterrupted },
 		checkpoints.Interrupted, "exit 0"}
 	asksAPerson = circumstance{"a question is open", func(s *situation) { s.asks("q-open", nil) },
 		checkpoints.Parked, "asks: Which?"}

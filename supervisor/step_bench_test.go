@@ -10,6 +10,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 )
 
 // BenchmarkQuestionAfterManyQuestions is what one question in a call costs from asking to receipt, four events with
@@ -26,7 +27,7 @@ func BenchmarkQuestionAfterManyQuestions(b *testing.B) {
 				if next, err = Step(s, Happened{At: at, Event: body}); err != nil {
 					b.Fatal(err)
 				}
-				Changes(s, next)
+				records.Changes(s.Records, next.Records)
 				Plan(next)
 				return next
 			}

@@ -90,7 +90,7 @@ func TestWhatWasReadTurnsAgoIsLookedUpAfterACrashUnlessThatIsLongAgo(t *testing.
 			if uncertain != since.asked {
 				t.Fatalf("whether it has read the answer %v is asked: %v", name, uncertain)
 			}
-			for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+			for _, v := range s.State.FindDeliveries(Root, (*Delivery).WaitsForReceipt) {
 				s.Do(Confirmed{UUID: v.UUID, Found: v.UUID != d.UUID})
 			}
 			s.Rests(true)

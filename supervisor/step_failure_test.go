@@ -67,7 +67,7 @@ func TestAQuestionThatADyingSupervisorReadAndDidNotSaveIsFoundInTheLog(t *testin
 	s := Begin(t, nil)
 	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "lost with its supervisor"})
-	for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, d := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: d.UUID, Found: true})
 	}
 	s.Do(Surveyed{Agent: Root, Launch: 1, Whole: true,

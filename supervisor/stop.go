@@ -51,7 +51,7 @@ var stops = concern{
 		return true
 	},
 	group: func(d *transition, of subject) bool {
-		left := d.waitsFor(of.ID)
+		left := d.WaitsFor(of.ID)
 		switch why := "stopped by " + of.StopWanted; {
 		case of.StopWanted == "":
 			return false

@@ -6,6 +6,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/records"
 )
 
 // This file is what becomes of a subagent that has asked a person when its process has ended before its work. The
@@ -26,28 +27,6 @@ func (e SubagentStarted) apply(d *transition) error {
 }
 
 func (SubagentStarted) mayBeLost() bool { return true }
-
-// AskedIn returns the first questions of the calls in which subagents have asked in a launch, and of what they have
-// asked in their own words and have no answer to.
-func (s State) AskedIn(l *Launch) []*Question {
-	return s.FindQuestionsOf(l.Agent, func(q *Question) bool {
-		switch {
-		case q.Index != 0 || q.State == checkpoints.QuestionWithdrawn || AskedBy(q) == nil:
-			return false
-		case q.Tool == nil:
-			return q.State != checkpoints.QuestionDelivered
-		}
-		return q.Tool.Launch == l.N
-	})
-}
-
-// AskedBy returns the subagent that a question came from; nil: the main conversation.
-func AskedBy(q *Question) *checkpoints.Subagent {
-	if q.Tool != nil {
-		return q.Tool.From
-	}
-	return q.From
-}
 
 // lookedUp takes what was found of subagents that have asked.
 func (d *transition) lookedUp(found map[string]checkpoints.Subagent) {
@@ -70,43 +49,26 @@ var interruptedSubagents = concern{name: "interrupted subagents", idle: (*transi
 
 func (d *transition) sayInterrupted(of subject) bool {
 	a := of.Agent
-	if of.launch != nil && surveyDue(a, of.launch) || d.uncertain(a.ID) {
+	if of.launch != nil && surveyDue(a, of.launch) || d.Uncertain(a.ID) {
 		return false // its transcript is read first
 	}
 	for _, q := range d.FindQuestionsOf(a.ID, func(q *Question) bool {
-		return q.Index == 0 && interrupted(q) && q.State == checkpoints.QuestionDelivered
+		return q.Index == 0 && records.Interrupted(q) && q.State == checkpoints.QuestionDelivered
 	}) {
-		enqueue(a, checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: d.at})
+		a.Enqueue(checkpoints.OutboxItem{Key: "interrupted " + q.Group, Group: q.Group, At: d.at})
 	}
 	return false
-}
-
-// interrupted reports whether a question came from a subagent of whose interruption, or of that of one which waits for
-// it, nobody has been told.
-func interrupted(q *Question) bool {
-	return q.Tool != nil && slices.ContainsFunc(q.Tool.From.Line(), func(sub *checkpoints.Subagent) bool {
-		return sub.Interrupted
-	})
 }
 
 // toldInterrupted takes note that the agent is being told of the interruption of a subagent and of those above it.
 func (d *transition) toldInterrupted(group []*Question) {
 	for _, q := range group {
-		if interrupted(q) {
+		if records.Interrupted(q) {
 			call := *q.Tool
-			call.From = told(call.From)
+			call.From = call.From.Told()
 			d.question(q.ID).Tool = &call
 		}
 	}
-}
-
-func told(sub *checkpoints.Subagent) *checkpoints.Subagent {
-	if sub == nil {
-		return nil
-	}
-	as := *sub
-	as.Interrupted, as.By = false, told(sub.By)
-	return &as
 }
 
 // fromSubagent returns the subagent that a group of questions came from, nil if it came from the main conversation.

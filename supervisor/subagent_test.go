@@ -24,7 +24,7 @@ func parks(t *testing.T, version string) *Story {
 	looked.ID, looked.Done = "sub1", "Files that it wrote:\n- schema.sql"
 	s.Do(Surveyed{Agent: Root, Launch: 1, Checkpoint: "some work",
 		Subagents: map[string]checkpoints.Subagent{"q-1": looked}})
-	s.Do(Confirmed{UUID: s.State.FindDeliveries(Root, waitsForReceipt)[0].UUID, Found: true})
+	s.Do(Confirmed{UUID: s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt)[0].UUID, Found: true})
 	s.is(checkpoints.Parked)
 	return s
 }
@@ -117,7 +117,7 @@ func TestAnAnswerThatTheSubagentHasReadIsNotSaidAgain(t *testing.T) {
 	d := s.Delivers(1)
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL"})
 	s.plans("confirm " + d.UUID)
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID, Found: true}) // its transcript has the result
 	}
 	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
@@ -136,7 +136,7 @@ func cut(t *testing.T, version string) *Story {
 	s.Do(Ended{Agent: Root, Launch: 1, Outcome: "ended by SIGKILL", Failure: crash()})
 	from.Interrupted, from.Done = true, "Files that it wrote:\n- schema.sql"
 	s.Do(Surveyed{Agent: Root, Launch: 1, Subagents: map[string]checkpoints.Subagent{"q-1": from}})
-	for _, v := range s.State.FindDeliveries(Root, waitsForReceipt) {
+	for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).WaitsForReceipt) {
 		s.Do(Confirmed{UUID: v.UUID, Found: true})
 	}
 	s.Do(RetryDue{Agent: Root})

@@ -33,7 +33,7 @@ var _ = kind[Surveyed]("surveyed")
 func (e Surveyed) apply(d *transition) error {
 	a := d.agent(e.Agent)
 	a.Checkpoint = e.Checkpoint
-	if err := d.onEnded(e.Agent, e.Launch, func(l *Launch) { enter(l, checkpoints.LaunchSurveyed) }); err != nil {
+	if err := d.onEnded(e.Agent, e.Launch, func(l *Launch) { l.Enter(checkpoints.LaunchSurveyed) }); err != nil {
 		return err
 	}
 	d.lookedUp(e.Subagents)
@@ -43,7 +43,7 @@ func (e Surveyed) apply(d *transition) error {
 	if a.Status.Ended() {
 		return nil // stopped or failed meanwhile: nobody answers it any more; revived, it is told to go on
 	}
-	if v := d.Deliveries.Get(e.After); v != nil && waitsForReceipt(v) {
+	if v := d.Deliveries.Get(e.After); v != nil && v.WaitsForReceipt() {
 		d.arrived(e.After) // what it asks again after an answer is a new question
 	}
 	for _, n := range e.Unread {

@@ -178,7 +178,7 @@ var verbs = map[string]func(s *telling, words []string){
 		s.read, s.sent = d.Text+string(d.Reply), d.UUID
 	},
 	"finds": func(s *telling, _ []string) { // the conversation has the prompt already
-		for _, d := range s.State.FindDeliveries(Root, undelivered) {
+		for _, d := range s.State.FindDeliveries(Root, (*Delivery).Undelivered) {
 			s.Do(Sent{UUID: d.UUID, Launch: s.State.Launch(Root).N})
 			s.Do(Received{UUID: d.UUID, State: checkpoints.DeliveryDelivered})
 		}
@@ -215,7 +215,7 @@ var verbs = map[string]func(s *telling, words []string){
 		s.At = s.At.Add(d)
 	},
 	"confirms": func(s *telling, w []string) { // found, or lost: the answers of its calls
-		for _, d := range s.State.FindDeliveries(Root, waitsForReceipt) {
+		for _, d := range s.State.FindDeliveries(Root, (*Delivery).WaitsForReceipt) {
 			s.Do(Confirmed{UUID: d.UUID, Found: d.Tool == nil || w[0] == "found"})
 		}
 	},
@@ -319,7 +319,7 @@ func (s *telling) play(words []string) {
 	case "reason":
 		wants(s.T, "reason", s.State.Agents.Get(Root).Reason, args[0])
 	case "leaves":
-		wants(s.T, "exit code", fmt.Sprint(ExitCodeOf(s.State)), rest)
+		wants(s.T, "exit code", fmt.Sprint(s.State.ExitCode()), rest)
 	case "agent":
 		hasFields(s.T, s.State.Agents.Get(Root), args)
 	case "session":

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/task"
 )
 
@@ -60,7 +60,7 @@ func (s *Story) childReports(status string) {
 	s.T.Helper()
 	agent := childOne
 	s.Do(Started{Agent: agent, Launch: 1, PID: 7})
-	prompts := s.State.FindDeliveries(agent, undelivered)
+	prompts := s.State.FindDeliveries(agent, (*checkpoints.Delivery).Undelivered)
 	for _, v := range prompts {
 		s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryStarted})
 	}
@@ -118,9 +118,9 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 				Reporting: checkpoints.Reporting{Report: &checkpoints.Report{Summary: long, Metrics: long, Issues: long}},
 				Delegated: &checkpoints.Delegated{},
 			}
-			enqueue(a, checkpoints.OutboxItem{Key: childKey(&c), Text: s.State.childEnded(&c), From: c.ID})
+			a.Enqueue(checkpoints.OutboxItem{Key: (&c).EndKey(), Text: s.State.childEnded(&c), From: c.ID})
 		}
-		enqueue(a, checkpoints.OutboxItem{Key: "message 1", Text: prompts.PersonSays(long), From: fromUser})
+		a.Enqueue(checkpoints.OutboxItem{Key: "message 1", Text: prompts.PersonSays(long), From: fromUser})
 	}), s.At)
 	d.flush(d.agent(Root), d.last(Root))
 	said := d.FindDeliveries(Root, func(v *Delivery) bool { return v.State == checkpoints.DeliveryPending })
@@ -166,19 +166,17 @@ func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
 func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 	for independence, want := range map[checkpoints.Independence]int{checkpoints.Parallel: exit.Failed,
 		checkpoints.Optional: exit.Success} {
-		d := NewTransition(State{
-			Run:    &Run{ID: RunID, Root: Root},
-			Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}}),
-		}, time.Time{})
+		d := NewTransition(State{Records: records.Records{Run: &Run{ID: RunID, Root: Root},
+			Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Succeeded}})}}, time.Time{})
 		d.addAgent(&Agent{
 			ID: childOne, Parent: Root, Status: checkpoints.Failed,
 			Delegated: &checkpoints.Delegated{Independence: independence},
 		})
-		if got := exit.Code(d.decisive()); got != want {
+		if got := exit.Code(d.Decisive()); got != want {
 			t.Errorf("a failed child that is %s: exit %d, want %d", independence, got, want)
 		}
 		d.agent(childOne).ContinuedBy = grandchild
-		if got := exit.Code(d.decisive()); got != exit.Success {
+		if got := exit.Code(d.Decisive()); got != exit.Success {
 			t.Errorf("a failed child whose work another has continued with: exit %d", got)
 		}
 	}
@@ -187,22 +185,19 @@ func TestTheWorstThatGatesIsTheRunsEnd(t *testing.T) {
 // An agent whose budget is used up ends with 4, though what it has started is stopped with it, which a person did not
 // ask for.
 func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
-	d := NewTransition(State{
-		Run: &Run{ID: RunID, Root: Root},
-		Agents: table.Of(map[string]*Agent{
-			Root: {ID: Root, Status: checkpoints.Failed,
-				Ending: checkpoints.Ending{Fault: string(procs.OverBudget)}},
-			childOne: {ID: childOne, Parent: Root, Status: checkpoints.Stopped,
-				Ending: checkpoints.Ending{StopWanted: "the end of " + Root}},
-			grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped,
-				Ending: checkpoints.Ending{StopWanted: "the end of " + childOne}},
-		}),
-	}, time.Time{})
-	if got := d.decisive(); got.ID != Root || exit.Code(got) != exit.Budget {
+	d := NewTransition(State{Records: records.Records{Run: &Run{ID: RunID, Root: Root}, Agents: table.Of(map[string]*Agent{
+		Root: {ID: Root, Status: checkpoints.Failed,
+			Ending: checkpoints.Ending{Fault: string(procs.OverBudget)}},
+		childOne: {ID: childOne, Parent: Root, Status: checkpoints.Stopped,
+			Ending: checkpoints.Ending{StopWanted: "the end of " + Root}},
+		grandchild: {ID: grandchild, Parent: childOne, Status: checkpoints.Stopped,
+			Ending: checkpoints.Ending{StopWanted: "the end of " + childOne}},
+	})}}, time.Time{})
+	if got := d.Decisive(); got.ID != Root || exit.Code(got) != exit.Budget {
 		t.Errorf("%s decides: exit %d, want that of the root, %d", got.ID, exit.Code(got), exit.Budget)
 	}
 	d.agent(childOne).StopWanted = "a person"
-	if got := d.decisive(); got.ID != childOne {
+	if got := d.Decisive(); got.ID != childOne {
 		t.Errorf("%s decides, though a person has stopped %s", got.ID, childOne)
 	}
 }
@@ -312,7 +307,7 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 		s.Notes(c.stops...)
 		s.Do(Ended{Agent: childOne, Launch: 1, Outcome: "ended by SIGTERM"})
 		s.Do(Surveyed{Agent: childOne, Launch: 1})
-		for _, v := range s.State.FindDeliveries(childOne, waitsForReceipt) {
+		for _, v := range s.State.FindDeliveries(childOne, (*checkpoints.Delivery).WaitsForReceipt) {
 			s.Do(Confirmed{UUID: v.UUID, Found: true})
 		}
 		s.status(childOne, checkpoints.Stopped)
@@ -334,9 +329,8 @@ func TestAnAgentThatAloneIsStoppedLeavesItsChildrenToWhoStandsAbove(t *testing.T
 
 func TestWhatWaitsLongestOfTheFirstPriorityGoesFirstAndAllRise(t *testing.T) {
 	at := time.Date(2026, 1, 11, 9, 0, 0, 0, time.UTC)
-	d := NewTransition(State{
-		Run: &Run{ID: RunID, Root: Root}, Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}}),
-	}, at)
+	d := NewTransition(State{Records: records.Records{Run: &Run{ID: RunID, Root: Root},
+		Agents: table.Of(map[string]*Agent{Root: {ID: Root, Status: checkpoints.Blocked}})}}, at)
 	waits := func(id, priority string, minutes time.Duration) {
 		since := at.Add(-minutes * time.Minute)
 		d.addAgent(&Agent{ID: id, Parent: Root, Priority: priority, Status: checkpoints.Queued, QueuedAt: &since,

@@ -7,9 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
-	"claude-supervise/signals"
 	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/text"
@@ -26,19 +24,9 @@ type TurnBegun struct {
 
 var _ = kind[TurnBegun]("turn_begun")
 
-// SaysTo reports whether something is on its way to the live process of an agent that begins a turn there: the process
-// may have read it before it is known here that it was written.
-func (s State) SaysTo(agent string) bool {
-	l := s.Live(agent)
-	return l != nil && len(s.FindDeliveries(agent, func(v *Delivery) bool {
-		return v.Launch == l.N && v.Tool == nil && v.File == "" &&
-			(v.State == checkpoints.DeliveryPending || v.State == checkpoints.DeliverySent)
-	})) > 0
-}
-
 func (e TurnBegun) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) {
-		enter(l, checkpoints.LaunchTurn)
+		l.Enter(checkpoints.LaunchTurn)
 		l.Begun, l.ReportWaived, l.Version, l.AgentTypes = true, false, e.Version, e.Types
 	})
 }
@@ -74,9 +62,9 @@ func (e GateAsked) apply(d *transition) error {
 		switch {
 		case !inTurn:
 		case e.EndUnreported:
-			enter(l, checkpoints.LaunchTurnOwed)
+			l.Enter(checkpoints.LaunchTurnOwed)
 		default:
-			enter(l, checkpoints.LaunchTurnEnding)
+			l.Enter(checkpoints.LaunchTurnEnding)
 		}
 		if len(e.Background) == 0 {
 			d.clientsGone(e.Agent)
@@ -86,14 +74,14 @@ func (e GateAsked) apply(d *transition) error {
 			len(e.Background)+len(e.WakeUps) > 0 {
 			return
 		}
-		if l.ReportWaived = len(d.waitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 || d.preparing(a.ID) != "" ||
-			len(a.Outbox) > 0 || len(d.FindDeliveries(a.ID, unsent)) > 0; l.ReportWaived {
+		if l.ReportWaived = len(d.WaitsFor(a.ID)) > 0 || len(d.Open(a.ID)) > 0 || d.preparing(a.ID) != "" ||
+			len(a.Outbox) > 0 || len(d.FindDeliveries(a.ID, (*checkpoints.Delivery).Unsent)) > 0; l.ReportWaived {
 			return
 		}
 		d.agent(a.ID).ReportRequested = true
 		l.Gate.Block = prompts.StillAssuming(d.Assuming(a.ID)) + prompts.Gate(a, e.Unfiled, e.Unheard)
 		if inTurn {
-			enter(l, checkpoints.LaunchTurn)
+			l.Enter(checkpoints.LaunchTurn)
 		}
 	})
 }
@@ -142,7 +130,7 @@ func (e TurnEnded) apply(d *transition) error {
 		return err
 	}
 	l, a := d.last(e.Agent), d.agent(e.Agent)
-	done := reportedLast(a, l)
+	done := a.ReportedIn(l)
 	d.billed(a, l, e)
 	if !d.Abilities().TakesInput {
 		return nil // its turn ends with the process, whose exit tells how
@@ -152,12 +140,12 @@ func (e TurnEnded) apply(d *transition) error {
 	}
 	switch l.Phase {
 	case checkpoints.LaunchTurnOwed:
-		enter(l, checkpoints.LaunchTurnDue)
+		l.Enter(checkpoints.LaunchTurnDue)
 	case checkpoints.LaunchTurn, checkpoints.LaunchTurnEnding:
-		enter(l, checkpoints.LaunchIdle)
+		l.Enter(checkpoints.LaunchIdle)
 	}
 	l.Gate = nil
-	if endsByItself(e.Failure) {
+	if e.Failure.EndsByItself() {
 		return nil
 	}
 	l.Turns++
@@ -172,7 +160,7 @@ func (e TurnEnded) apply(d *transition) error {
 	case l.End != "":
 	case unsaid:
 		d.end(a.ID, endRetry, e.Failure.Reason)
-	case IsLimit(e.Failure):
+	case e.Failure.IsLimit():
 		d.rejected(a, e.Failure.Reason, e.Resets)
 	default:
 		d.failure(a, e.Failure)
@@ -181,15 +169,6 @@ func (e TurnEnded) apply(d *transition) error {
 }
 
 func (TurnEnded) mayBeLost() bool { return true }
-
-// endsByItself tells a failure after which the process exits by itself, and which its end is judged by.
-func endsByItself(f procs.Failure) bool {
-	switch f.Kind {
-	case procs.SessionGone, procs.PlaceGone, procs.SessionTaken, procs.RefusedFlag:
-		return true
-	}
-	return false
-}
 
 // gate is the Stop hook of a process, which waits for its reply.
 var gate = concern{
@@ -229,11 +208,11 @@ var turn = concern{name: "turn", live: func(d *transition, of subject) bool {
 	switch {
 	case !of.launch.Phase.InTurn():
 		return false
-	case slices.ContainsFunc(of.open, func(q *Question) bool { return d.held(q) != nil }):
+	case slices.ContainsFunc(of.open, func(q *Question) bool { return d.Held(q) != nil }):
 		d.wait(of)
 	default:
 		of.HoldUntil = nil
-		d.setStatus(of.Agent, checkpoints.Running, d.doing(of.Agent))
+		d.setStatus(of.Agent, checkpoints.Running, d.Doing(of.Agent))
 	}
 	return true
 }}
@@ -249,8 +228,8 @@ var spokenTo = concern{
 		return true
 	},
 	plan: func(s State, a *Agent, l *Launch, so []effect.Effect) []effect.Effect {
-		if works(l) {
-			for _, v := range s.unsentTo(a.ID, l.N) {
+		if l.Works() {
+			for _, v := range s.UnsentTo(a.ID, l.N) {
 				so = append(so, effect.Deliver.OfDelivery(l, v.UUID))
 			}
 		}
@@ -277,26 +256,4 @@ func byOurBound(l *Launch, b TurnEnded) bool {
 	const roundedOff = 1e-6
 	return b.Failure.Kind == procs.OverBudget &&
 		(l.ShareUSD > 0 && l.CostUSD >= l.ShareUSD-roundedOff || l.MaxTurns > 0 && b.Turns >= l.MaxTurns)
-}
-
-// ReadStopHook reads the Stop hook, with what the scanner would make of the turn if it ended now.
-func ReadStopHook(c *listen.Listener, m procs.StopHook) GateAsked {
-	g := GateAsked{
-		Agent: c.Agent, Launch: c.Launch, Request: m.Request, Transcript: m.Transcript,
-		Background: Tasks(m.Background), WakeUps: m.Crons, EndUnreported: c.Talk.EndUnreported,
-		Unfiled: c.Signals.Scanner.Unfiled(),
-	}
-	for _, src := range c.Signals.Scanner.Unheard() {
-		g.Unheard = append(g.Unheard, c.Talk.Named(string(src)))
-	}
-	for _, s := range c.Signals.Scanner.AtEnd() {
-		switch {
-		case s.Foreign:
-		case s.Kind == signals.Completion, s.Kind == signals.WorkflowComplete:
-			g.Report = g.Report || !s.Inside
-		case s.Kind == signals.Clarification, s.Kind == signals.Stop, s.Kind == signals.Delegate:
-			g.Ask = true
-		}
-	}
-	return g
 }

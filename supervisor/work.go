@@ -57,16 +57,6 @@ func (s State) AsChild(spec *procs.Spec, a *Agent) {
 	}
 }
 
-// Begun reports whether an agent has had a conversation.
-func (s State) Begun(agent string) bool {
-	for _, l := range s.Launches.Get(agent) {
-		if l.Begun {
-			return true
-		}
-	}
-	return false
-}
-
 func approvedWork(_ State, q *Question) (w task.Work, approved bool) {
 	w = ask.WorkIn(q)
 	w.Said.Fingerprint = q.Fingerprint

@@ -2,38 +2,15 @@ package supervisor
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/task"
-	"claude-supervise/supervisor/text"
 )
-
-// TakesOver is the work tree into which what is left in an agent's worktree is merged: its parent's, or the run's where
-// that is gone.
-func (s State) TakesOver(a *Agent) string {
-	if s.forked(a) {
-		return a.Worktree.From
-	}
-	if above := s.Agents.Get(a.Parent).Worktree; above != nil && above.State == checkpoints.WorktreeRemoved {
-		return a.Worktree.Repo
-	}
-	return s.Folder(a.Parent)
-}
-
-// Commands returns what a person types to take over what an agent has left in its worktree, in order, and what to be
-// rid of it. w is that worktree as it is now.
-func (s State) Commands(a *Agent, w checkpoints.Worktree) (merge, drop []string) {
-	merge, drop = w.Commands(s.TakesOver(a))
-	if w.IsCopy() && len(drop) > 0 {
-		merge = []string{"claude-supervise keep " + s.Run.ID}
-	}
-	return merge, drop
-}
 
 // This file is where agents work, as far as it is decided: the root in the run's folder, a child in that of its parent
 // or, under --worktree, in a git worktree of its own. That is made ready before the child is first launched (DoPlace)
@@ -41,41 +18,13 @@ func (s State) Commands(a *Agent, w checkpoints.Worktree) (merge, drop []string)
 // where its work lies. Both effects can be done again at any time: what a crash has left half made is found by the
 // names of the branch and the folder, which are the agent's own.
 
-// Folder is where an agent works, absolute: its own folder, else its parent's, and that of the run.
-func (s State) Folder(agent string) string {
-	for a := s.Agents.Get(agent); a != nil; a = s.Agents.Get(a.Parent) {
-		if a.Cwd != "" {
-			return a.Cwd
-		}
-	}
-	return s.Run.Cwd
-}
-
-// branchOf names the branch of an agent's worktree.
-func branchOf(a *Agent) string { return branchPrefix + a.Run + "/" + a.ID }
-
-const branchPrefix = "claude-supervise/"
-
 // placeDue reports whether an agent's folder has to be made ready before a process of it may start.
 func (s State) placeDue(a *Agent) bool {
-	if w := a.Worktree; s.forked(a) { // without one it goes on only if it had begun before it was unpacked here
+	if w := a.Worktree; s.Forked(a) { // without one it goes on only if it had begun before it was unpacked here
 		return !a.Placed && (w != nil && w.Moment != nil || w == nil && s.ForkDue(a))
 	}
 	return a.Delegated != nil && !a.Placed &&
-		(s.Config.Worktree || s.continues(a) != nil || len(task.ContextFiles(a.Delegated.Context)) > 0)
-}
-
-// continues returns the ended agent in whose worktree one goes on, nil if there is none.
-func (s State) continues(a *Agent) *Agent {
-	if a.From == "" {
-		return nil
-	}
-	for before := range s.Agents.Values() {
-		if before.ContinuedBy == a.ID && before.Worktree != nil && before.Worktree.State == checkpoints.WorktreeKept {
-			return before
-		}
-	}
-	return nil
+		(s.Config.Worktree || s.Continues(a) != nil || len(task.ContextFiles(a.Delegated.Context)) > 0)
 }
 
 // places begins to make an agent's folder ready, if that has to be done before a process of it starts.
@@ -88,12 +37,12 @@ func (d *transition) places(a *Agent) bool {
 		return false
 	}
 	a.Placing = true
-	switch before := d.continues(a); {
+	switch before := d.Continues(a); {
 	case before != nil:
 		w := *before.Worktree
 		a.Worktree = &w
-	case a.Worktree == nil && d.Config.Worktree && !d.forked(a):
-		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: branchOf(a), From: d.Folder(a.ID)}
+	case a.Worktree == nil && d.Config.Worktree && !d.Forked(a):
+		a.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: label.Branch(a), From: d.Folder(a.ID)}
 	}
 	d.setStatus(a, checkpoints.Starting, "its folder is made ready")
 	return true
@@ -142,16 +91,6 @@ var workplace = concern{
 	},
 }
 
-// Inhabited reports whether an agent that has not ended works in the worktree of another.
-func (s State) Inhabited(a *Agent) bool {
-	for id, other := range s.Agents.All() {
-		if id != a.ID && !other.Status.Ended() && text.Under(s.Folder(id), a.Worktree.Path) {
-			return true
-		}
-	}
-	return false
-}
-
 // CameAlong is a worktree that was made again where the run was unpacked.
 type CameAlong struct {
 	Cwd      string // where in it the agent works, absolute
@@ -165,49 +104,6 @@ func (c CameAlong) settleIn(a *Agent) {
 		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
 	}
 	a.Workplace = place
-}
-
-// AgentOfBranch returns the agent for which the branch of a worktree was made, "" if it is no branch of the run's.
-func AgentOfBranch(run, branch string) string {
-	if agent, of := strings.CutPrefix(branch, branchPrefix+run+"/"); of && checkpoints.PlainID(agent) {
-		return agent
-	}
-	return ""
-}
-
-// unplace forgets where an agent works on another machine than this, and reports whether it had a folder of its own
-// that did not come along. One in the run's folder did.
-func unplace(a *Agent, from, to string) (lost bool) {
-	cwd := a.Cwd
-	if a.Placing {
-		a.Status, a.Reason = checkpoints.Queued, "its folder is made ready here"
-	}
-	if a.Tidying {
-		a.Status, a.Reason = checkpoints.Interrupted, "ends; its worktree did not come along"
-	}
-	if a.Worktree != nil {
-		cwd, lost = a.Worktree.From, a.Worktree.Path != ""
-	}
-	a.Workplace = checkpoints.Workplace{}
-	if rel, err := filepath.Rel(from, cwd); cwd != "" && err == nil && filepath.IsLocal(rel) {
-		a.Cwd = filepath.Join(to, rel)
-	}
-	return lost
-}
-
-// LeftIn says in words what is left in a worktree.
-func LeftIn(w *checkpoints.Worktree) string {
-	var what []string
-	if w.Commits > 0 {
-		what = append(what, text.Plural(w.Commits, "commit", "commits"))
-	}
-	if w.Loose > 0 {
-		what = append(what, text.Plural(w.Loose, "change", "changes")+" not committed")
-	}
-	if w.Problem != "" {
-		what = append(what, w.Problem)
-	}
-	return strings.Join(what, ", ")
 }
 
 // placedNotices tells of a folder what the person has to know: once, where all agents of a run have the same trouble.
@@ -239,26 +135,8 @@ func placedNotices(before State, b Placed) []string {
 
 // keptInWords tells a person of a worktree that was kept.
 func keptInWords(s State, w checkpoints.Worktree) string {
-	return fmt.Sprintf("its worktree is kept (%s); to merge or drop it: claude-supervise show %s", LeftIn(&w), s.Run.ID)
-}
-
-// FoldersIn is as much of a run's state as tells where its agents work.
-func FoldersIn(run Run, agents []Agent) State {
-	s := State{Run: &run}
-	for i := range agents {
-		s.Agents.Put(agents[i].ID, &agents[i])
-	}
-	return s
-}
-
-// WorktreeAround returns the worktree of an agent above one in which a folder lies, nil if it lies in none.
-func (s State) WorktreeAround(a *Agent, folder string) *checkpoints.Worktree {
-	for above := s.Agents.Get(a.Parent); above != nil; above = s.Agents.Get(above.Parent) {
-		if w := above.Worktree; w != nil && w.State == checkpoints.WorktreeMade && text.Under(folder, w.Path) {
-			return w
-		}
-	}
-	return nil
+	return fmt.Sprintf("its worktree is kept (%s); to merge or drop it: claude-supervise show %s",
+		label.LeftIn(&w), s.Run.ID)
 }
 
 // Placed says that an agent's folder is ready.
@@ -278,7 +156,7 @@ func (e Placed) apply(d *transition) error {
 		return unwelcome("no folder is made ready for %s", e.Agent)
 	}
 	a := d.agent(e.Agent)
-	if w := e.Worktree; d.forked(a) && (e.Unforked != "" || w == nil || w.State != checkpoints.WorktreeMade) {
+	if w := e.Worktree; d.Forked(a) && (e.Unforked != "" || w == nil || w.State != checkpoints.WorktreeMade) {
 		why, of := e.Unforked, d.Run.Forked
 		switch a.Placing = false; {
 		case why != "":
@@ -290,7 +168,7 @@ func (e Placed) apply(d *transition) error {
 		d.fail(a.ID, "fork", "it cannot go on from "+of.Question+": "+why)
 		return nil
 	}
-	if before := d.continues(a); before != nil && e.Worktree != nil && e.Worktree.State == checkpoints.WorktreeMade {
+	if before := d.Continues(a); before != nil && e.Worktree != nil && e.Worktree.State == checkpoints.WorktreeMade {
 		w := *before.Worktree
 		w.State = checkpoints.WorktreeHanded
 		d.agent(before.ID).Worktree = &w

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 )
 
@@ -277,8 +278,8 @@ func TestFindingsThatAnInterruptLeavesUnmergedAreMergedByTheNextSupervisor(t *te
 	s.Do(Merged{Problem: "no space left on device", Again: true})
 	s.Do(InterruptAsked{})
 	s.Do(Left{Undone: []string{"merge 2"}})
-	if r := s.State.Run; r.Left != LeavingInterrupted || ExitCodeOf(s.State) != exit.Interrupted || r.EndedAt != nil {
-		t.Errorf("it is left as %q, exit %d, ended at %v", r.Left, ExitCodeOf(s.State), r.EndedAt)
+	if r := s.State.Run; r.Left != records.LeavingInterrupted || s.State.ExitCode() != exit.Interrupted || r.EndedAt != nil {
+		t.Errorf("it is left as %q, exit %d, ended at %v", r.Left, s.State.ExitCode(), r.EndedAt)
 	}
 	s.Do(Opened{PID: 2, Policy: conf.Ask})
 	s.plans("merge 1")
@@ -349,7 +350,7 @@ func TestARuleOfOneWorktreeIsNoneOfAnother(t *testing.T) {
 		Grant:    checkpoints.Grant{Rule: "Edit(/src/a.go)"},
 	})
 	state := s.State
-	state.index = nil
+	state.Reindex()
 	for agent, want := range map[string]string{childID: "Edit(/src/**)", Root: ""} {
 		if got := state.permitted("Edit(/src/b.go)", agent, ""); got != want {
 			t.Errorf("for %s it is permitted by %q, not %q", agent, got, want)

@@ -211,7 +211,7 @@ func moves(ctx context.Context, plan client.ResumePlan, cwd string) (string, err
 	if err != nil || to == plan.Cwd {
 		return "", err
 	}
-	now := supervisor.Renamed(plan.Cwd, to)
+	now := text.Renamed(plan.Cwd, to)
 	trees := map[string][]string{} // by the top of their repository
 	for _, w := range plan.Worktrees {
 		trees[now(w.Repo)] = append(trees[now(w.Repo)], now(w.Path))

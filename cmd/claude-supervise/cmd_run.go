@@ -24,6 +24,7 @@ import (
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/task"
 )
 
@@ -260,7 +261,7 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		if left := out.Code == exit.Parked; p.By == "" && (out.Run.EndedAt != nil || left) {
 			why := "no question fits it"
 			switch named := out.Named(p); {
-			case named != nil && !supervisor.Writable(named.Kind):
+			case named != nil && !questions.Writable(named.Kind):
 				why = "it would permit something, which\n--allow, --permissions, --delegate and --max-cost-usd and the like do " +
 					"in advance"
 			case named != nil && left:

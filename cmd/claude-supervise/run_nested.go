@@ -21,6 +21,7 @@ import (
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/nested"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/view"
 )
 
@@ -74,7 +75,7 @@ type nestedRun struct {
 // errCallOver ends the waiting of a client whose caller waits no longer.
 var errCallOver = errors.New("the caller's time is over")
 
-func (n *nestedRun) do(ctx context.Context, client client.Client, caller supervisor.Caller, t nested.NestedTask,
+func (n *nestedRun) do(ctx context.Context, client client.Client, caller records.Caller, t nested.NestedTask,
 	detached bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()

@@ -30,7 +30,7 @@ const leaves = "checkpoints/... signals procs/... supervisor/text " + core
 
 // words are what the core and all of supervisor/... may know: its own leaves, which know no run.
 const words = "supervisor/conf supervisor/task supervisor/ask supervisor/listen supervisor/effect supervisor/label " +
-	"supervisor/notice supervisor/exit supervisor/table"
+	"supervisor/notice supervisor/exit supervisor/table supervisor/records supervisor/pace"
 
 // core is the core with its leaves.
 const core = "supervisor " + words
@@ -46,14 +46,18 @@ var rooms = []room{
 		"supervisor/questions " + words, "the core decides and does nothing: what it needs comes inside the events", acts + " io/fs"},
 	{"supervisor/text/...", "", "texts are about nothing", ""},
 	{"supervisor/table", "", "a table holds anything", acts},
+	{"supervisor/pace", "checkpoints supervisor/task", "how long is waited; for what, the core says", acts},
+	{"supervisor/records", "checkpoints procs supervisor/conf supervisor/exit supervisor/label supervisor/notice " +
+		"supervisor/prompts supervisor/questions supervisor/task supervisor/table supervisor/text",
+		"what records say by themselves; what follows from it, the core decides", acts},
 	{"supervisor/rules", "supervisor/text", "a rule is a text", ""},
-	{"supervisor/calls", "supervisor/text", "what a call does is read from its input", ""},
+	{"supervisor/calls", "supervisor/rules supervisor/text", "what a call does is read from its input", ""},
 	{"supervisor/prompts", "signals checkpoints supervisor/questions supervisor/text",
 		"what is said to an agent is made of records", acts},
 	{"supervisor/conf", "signals procs procs/claude checkpoints supervisor/questions supervisor/prompts supervisor/text",
 		"what a person asks for is read and compared; it knows no state", acts},
 	{"supervisor/task", "signals checkpoints supervisor/conf supervisor/text", "a task is words", acts},
-	{"supervisor/ask", "signals procs procs/claude checkpoints supervisor/calls supervisor/prompts supervisor/questions " +
+	{"supervisor/ask", "signals procs procs/claude checkpoints supervisor/calls supervisor/label supervisor/prompts supervisor/questions " +
 		"supervisor/rules supervisor/task supervisor/text", "what is asked is read; whom it concerns, the core says", acts},
 	{"supervisor/listen", "signals procs procs/claude checkpoints supervisor/calls supervisor/prompts supervisor/text",
 		"what one process says; what follows from it, the core decides", acts},
@@ -97,7 +101,8 @@ var rooms = []room{
 	{"supervisor/internal/...", "checkpoints supervisor", "for tests", ""},
 
 	{"cmd/...", "supervisor/... examples/... cmd/...", "a program knows the supervisor, and no leaf", ""},
-	{"cmd/internal/report", core + " supervisor/text supervisor/view cmd/internal/markup/... cmd/internal/terminal",
+	{"cmd/internal/report", core + " supervisor/questions supervisor/text supervisor/view cmd/internal/markup/... " +
+		"cmd/internal/terminal",
 		"it shows what view has found, and reads nothing itself", ""},
 	{"cmd/internal/web", core + " supervisor/precedents supervisor/text supervisor/client supervisor/questions supervisor/service " +
 		"supervisor/view supervisor/images cmd/internal/markup/... cmd/internal/report", "the program that serves it gives the rest", ""},

@@ -178,3 +178,12 @@ func InContext(s signals.Signal) []signals.Question {
 	}
 	return qs
 }
+
+// Left is the question that an agent's state holds (001, Example 3), for a pause that does not repeat it.
+func Left(p *checkpoints.Pending) signals.Question {
+	q := signals.Question{ID: "Q1", Text: p.Text}
+	for _, o := range p.Options {
+		q.Options = append(q.Options, signals.Option(o))
+	}
+	return q
+}

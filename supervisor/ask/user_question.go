@@ -195,3 +195,21 @@ func WithAnswers(input json.RawMessage, group []*checkpoints.Question) json.RawM
 	}
 	return text.JSON(members)
 }
+
+// AskedAs returns the text of a question of AskUserQuestion as the CLI has it.
+func AskedAs(q *checkpoints.Question) string {
+	var in struct{ Questions []struct{ Question string } }
+	if json.Unmarshal(q.Tool.Input, &in) != nil || q.Index >= len(in.Questions) {
+		return q.Text
+	}
+	return in.Questions[q.Index].Question
+}
+
+// InCall reports whether a question came by a call of the main conversation whose result is its answer. A permission is
+// none, nor is an approved plan: their calls are not made by a result.
+func InCall(q *checkpoints.Question) bool {
+	call := q.Tool
+	return call != nil && call.Launch > 0 && call.Line != "" && call.From == nil && q.Asker == "" &&
+		(call.Served || call.Name == AskUserQuestion || questions.KindOf(q.Kind).Plans && q.AnsweredAt != nil &&
+			!questions.Allowed(q))
+}

@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 )
 
 // checkDecision refuses what is no decision on what is asked for.
@@ -14,7 +15,7 @@ func (c Client) checkDecision(ctx context.Context, q *supervisor.Question, a Ans
 	if a.Decline || a.Skip {
 		return nil
 	}
-	if a.AllLike && !supervisor.Sharable(q.Kind) {
+	if a.AllLike && !records.Sharable(q.Kind) {
 		return fmt.Errorf("the answer to a question of this kind (%s) is for it alone", q.Kind)
 	}
 	at, err := c.PlaceOf(ctx, q)
@@ -41,5 +42,5 @@ func (c Client) FolderOf(ctx context.Context, run, agent string) (string, error)
 		return "", err
 	}
 	agents, err := c.Store.Agents(ctx, run)
-	return supervisor.FoldersIn(record, agents).Folder(agent), err
+	return records.FoldersIn(record, agents).Folder(agent), err
 }

@@ -15,6 +15,7 @@ import (
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/images"
 )
@@ -89,7 +90,7 @@ func (c Client) takesImages(ctx context.Context, q *supervisor.Question) error {
 		}
 		abilities = config.Abilities()
 	}
-	if why := supervisor.TakesImages(q, abilities); why != "" {
+	if why := ask.TakesImages(q, abilities); why != "" {
 		return &ImagesRefusal{q.ID, why}
 	}
 	return nil

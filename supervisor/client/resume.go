@@ -70,7 +70,7 @@ func (c Client) Resumable(ctx context.Context, id string, typed time.Time) (Resu
 	}
 	root := s.Agents.Get(s.Run.Root)
 	if s.Run.EndedAt != nil &&
-		!supervisor.Revivable(root) { // its root may have, and a supervisor has died before it has ended the others
+		!root.Revivable() { // its root may have, and a supervisor has died before it has ended the others
 		return ResumePlan{},
 			nothingLeft("%s has ended (%s: %s); there is nothing to resume. Start a new run for follow-up work",
 				s.Run.ID, root.Status, root.Reason)

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/storetest"
+	"claude-supervise/supervisor/records"
 )
 
 // What is left for a run after its supervisor has said that it leaves, nobody takes by himself, though the lock is held
@@ -17,7 +17,7 @@ func TestASupervisorThatLeavesSupervisesNoMore(t *testing.T) {
 	if !c.Supervised(t.Context(), s.Run.ID) {
 		t.Error("one that waits does not supervise")
 	}
-	s.Run.Left = supervisor.LeavingParked
+	s.Run.Left = records.LeavingParked
 	s.Save(checkpoints.Parked, "asks")
 	if c.Supervised(t.Context(), s.Run.ID) {
 		t.Error("one that leaves supervises")

@@ -73,7 +73,7 @@ func (e *engine) takenByTheEnd(ctx context.Context, agent string) error {
 	return nil
 }
 
-func answered(q *supervisor.Question) bool { return !supervisor.IsOpen(q) }
+func answered(q *supervisor.Question) bool { return !q.IsOpen() }
 
 // close saves what happened in a batch, whose last message is the agent's.
 func (e *engine) close(ctx context.Context, agent string) error {

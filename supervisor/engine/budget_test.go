@@ -6,19 +6,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 )
 
 func TestTheClockOfABudgetTellsHowLongWasWorkedEvenIfItIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &engine{state: supervisor.State{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root,
+		e := &engine{state: supervisor.State{Records: records.Records{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root,
 			Bounds: checkpoints.Bounds{Budget: &conf.Budget{Time: time.Hour}},
-			Usage:  checkpoints.Usage{Worked: 59*time.Minute + 30*time.Second}}})}}
+			Usage:  checkpoints.Usage{Worked: 59*time.Minute + 30*time.Second}}})}}}
 		measure := e.clock(effect.Effect{Do: effect.Clock, Agent: Root})
 		if r := measure(t.Context()); r.event != (supervisor.Worked{Agent: Root, For: 30 * time.Second}) {
 			t.Errorf("it tells %+v", r.event)

@@ -67,7 +67,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 	case procs.WakeUp:
 		c.WakeUp = m.Source
 	case procs.Peer:
-		return e.sessionMessage(ctx, c, supervisor.ReadPeer(&c.Listener, m))
+		return e.sessionMessage(ctx, c, readPeer(&c.Listener, m))
 	case procs.Text:
 		e.tell(c, notice.Notification{Type: notice.TextSaid, Text: m.Text,
 			Prose: c.Signals.Prose(m, found), Subagent: c.Talk.Tasks[m.Parent]})
@@ -124,7 +124,7 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		})
 	case procs.Usage:
 		if e.state.Bounded() {
-			return e.apply(ctx, supervisor.ReadUsage(&c.Listener, m))
+			return e.apply(ctx, readUsage(&c.Listener, m))
 		}
 	case procs.Receipt:
 		if state, ok := listen.Receipts[m.State]; ok {
@@ -151,16 +151,16 @@ func (e *engine) readOne(ctx context.Context, h childMessage) error {
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
-		return e.apply(ctx, supervisor.ReadStopHook(&c.Listener, m))
+		return e.apply(ctx, readStopHook(&c.Listener, m))
 	case procs.Background:
 		if err := e.signals(ctx, c, found); err != nil {
 			return err
 		}
-		if l, now := e.state.Live(c.Agent), supervisor.Tasks(m.Tasks); l != nil && !slices.Equal(l.Background, now) {
+		if l, now := e.state.Live(c.Agent), listen.Tasks(m.Tasks); l != nil && !slices.Equal(l.Background, now) {
 			return e.apply(ctx, supervisor.BackgroundChanged{Agent: c.Agent, Launch: c.Launch, Tasks: now})
 		}
 	case procs.Retry:
-		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: supervisor.Retrying(m),
+		e.tell(c, notice.Notification{Type: notice.Progress, Trouble: true, Text: listen.Retrying(m),
 			APIStatus: m.Status})
 		if supervisor.WantsRoom(m.Status) && e.backpressure.Refused(c.Agent, e.Now()) {
 			return e.apply(ctx, supervisor.Throttled{By: supervisor.APIRefuses})
@@ -202,7 +202,7 @@ func (e *engine) readAsk(c *listen.Listener, m procs.Ask) (supervisor.Asked, err
 	asked.Naming = e.naming(c.Agent, asked.Kind, asked.Questions, asked.Rule)
 	asked.Call = checkpoints.ToolCall{
 		Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input,
-		From: supervisor.SubagentOf(m.From), Cwd: asked.Call.Cwd, Line: m.Line,
+		From: listen.SubagentOf(m.From), Cwd: asked.Call.Cwd, Line: m.Line,
 	}
 	return asked, err
 }
@@ -277,7 +277,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 			e.tell(c, notice.Notification{Type: notice.Progress, Text: what})
 		default:
 			if s.Kind == signals.Progress || s.Kind == signals.Message {
-				e.tell(c, notice.Notification{Type: notice.Progress, Text: supervisor.Spoken(s),
+				e.tell(c, notice.Notification{Type: notice.Progress, Text: listen.Spoken(s),
 					Subagent: c.Talk.Tasks[string(s.By)]})
 			}
 			if err := e.apply(ctx,
@@ -293,7 +293,7 @@ func (e *engine) signals(ctx context.Context, c *child, found []signals.Signal) 
 func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 	sig, _ := signals.Served(m.Name, m.Input) // check_work is no signal
 	if sig.Kind == signals.Progress || sig.Kind == signals.Message {
-		e.tell(c, notice.Notification{Type: notice.Progress, Text: supervisor.Spoken(sig), Subagent: m.From.Task})
+		e.tell(c, notice.Notification{Type: notice.Progress, Text: listen.Spoken(sig), Subagent: m.From.Task})
 	}
 	named := supervisor.Named{Signal: sig}
 	if kind, qs := supervisor.ParseQuestions(sig); len(qs) > 0 {
@@ -303,7 +303,7 @@ func (e *engine) call(ctx context.Context, c *child, m procs.Call) error {
 		Agent: c.Agent, Launch: c.Launch, Named: named,
 		Call: checkpoints.ToolCall{
 			Launch: c.Launch, Request: m.Request, ToolUse: m.ToolUse, Name: m.Name, Input: m.Input, Served: true,
-			From: supervisor.SubagentOf(m.From), Line: m.Line,
+			From: listen.SubagentOf(m.From), Line: m.Line,
 		},
 	})
 }
@@ -327,7 +327,7 @@ func (e *engine) toolResult(ctx context.Context, c *child, m procs.ToolResult) e
 		return nil
 	}
 	for _, q := range e.state.FindQuestionsOf(c.Agent, func(q *supervisor.Question) bool {
-		return questions.KindOf(q.Kind).Server && supervisor.IsOpen(q) && q.Index == 0 &&
+		return questions.KindOf(q.Kind).Server && q.IsOpen() && q.Index == 0 &&
 			q.Tool.Launch == c.Launch && q.Tool.ToolUse == m.ToolUse
 	}) { // the server has gone on without an answer
 		cancelled := supervisor.AskCancelled{Agent: c.Agent, Launch: c.Launch, Request: q.Tool.Request}
@@ -354,7 +354,7 @@ func (e *engine) tell(c *child, n notice.Notification) {
 // resets is when a usage limit ends, as far as claude's words for it can be read. A time of day is in the zone of this
 // machine.
 func resets(f procs.Failure, now time.Time) *time.Time {
-	if !supervisor.IsLimit(f) {
+	if !f.IsLimit() {
 		return nil
 	}
 	if at, ok := claude.ResetTime(f.Reset, now.Local()); ok {

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/gittest"
 	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/records"
 )
 
 // located returns a path as its links lead.
@@ -28,7 +29,7 @@ func located(path, cwd string) string {
 
 // editing is a run in which three agents are at work.
 func editing(folder string) supervisor.State {
-	s := supervisor.State{Run: &supervisor.Run{Cwd: folder}}
+	s := supervisor.State{Records: records.Records{Run: &supervisor.Run{Cwd: folder}}}
 	for _, id := range []string{"a-one", "a-two", "a-three"} {
 		s.Agents.Put(id, &supervisor.Agent{ID: id, Status: checkpoints.Running})
 		s.Launches.Put(id, []*supervisor.Launch{{Agent: id, N: 1, Phase: checkpoints.LaunchIdle}})

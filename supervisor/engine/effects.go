@@ -105,7 +105,7 @@ func (e *engine) escalate(c *child, how procs.Ending) func(context.Context) resu
 			if e.children[c.Agent] == c { // another end of this launch may have been faster, and the next one begun
 				delete(e.children, c.Agent)
 			}
-			return supervisor.ReadExit(&c.Listener, survivors)
+			return readExit(&c.Listener, survivors)
 		}}
 	}
 }
@@ -144,10 +144,10 @@ func (e *engine) deliver(f effect.Effect) func(context.Context) result {
 	if d.Tool != nil { // the news that it was withdrawn may be on its way
 		late = supervisor.AskCancelled{Agent: f.Agent, Launch: d.Launch, Request: d.Tool.Request}
 	}
-	images := supervisor.Pictures(d.Agent, d.Images)
+	images := pictures(d.Agent, d.Images)
 	return e.write(c, func() error {
 		if len(d.Results) > 0 {
-			return c.process.SendResults(d.UUID, supervisor.CallResults(d))
+			return c.process.SendResults(d.UUID, callResults(d))
 		}
 		if d.Tool == nil {
 			return c.process.Send(d.UUID, d.Text, images...)
@@ -204,7 +204,7 @@ func (e *engine) gate(f effect.Effect) func(context.Context) result {
 // reply replies to a call of a tool of ours that nobody has to be asked about.
 func (e *engine) reply(f effect.Effect) func(context.Context) result {
 	c, l := e.children[f.Agent], e.state.Launch(f.Agent)
-	r := l.Replies[supervisor.ReplyAt(l, f.Request)]
+	r := l.Replies[l.ReplyAt(f.Request)]
 	if child := e.children[r.Child]; child != nil {
 		r.Text += prompts.LastOutput(child.Output)
 	}

@@ -15,6 +15,8 @@ import (
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -22,7 +24,7 @@ import (
 // drop writes an answer where an agent's script looks for it.
 func (e *engine) drop(f effect.Effect) func(context.Context) result {
 	group := e.state.Group(f.Question)
-	id, answer := group[0].File.ID, supervisor.AnswersInOne(group)
+	id, answer := group[0].File.ID, prompts.AnswersInOne(group)
 	return func(context.Context) result {
 		if e.fileDrop == nil {
 			return result{event: supervisor.Dropped{Question: f.Question,
@@ -41,7 +43,7 @@ func (e *engine) drop(f effect.Effect) func(context.Context) result {
 func (e *engine) reclaim(f effect.Effect) func(context.Context) result {
 	q := e.state.Questions.Get(f.Question)
 	file, launch := *q.File, e.state.Launch(q.Agent).N
-	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(f.Question)))
+	ours := prompts.InLine(prompts.AnswersInOne(e.state.Group(f.Question)))
 	return func(context.Context) result {
 		there := e.fileDrop == nil || e.fileDrop.Answered(file.ID)
 		if !there && file.Drop == checkpoints.DropBegun {
@@ -85,7 +87,7 @@ func (e *engine) asker(id string) string {
 	if err != nil || f.Ours() || !e.works() {
 		return ""
 	}
-	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.fileDrop.Askers(f) })
+	found, err := read(&e.disk, func() ([]records.Asker, error) { return e.fileDrop.Askers(f) })
 	if err != nil {
 		e.log.Warn().Err(err).Str("id", id).Msg("who asks by a question file")
 	}
@@ -155,14 +157,14 @@ func (e *engine) fileTaken(ctx context.Context, b supervisor.FileGone) error {
 // took what somebody else had put there before. What becomes of ours is known at the end of the turn, by reclaim.
 func (e *engine) tookAnother(b supervisor.FileGone, question string) bool {
 	q := e.state.Questions.Get(question)
-	ours := supervisor.InLine(supervisor.AnswersInOne(e.state.Group(q.Group)))
+	ours := prompts.InLine(prompts.AnswersInOne(e.state.Group(q.Group)))
 	return q.File.Drop != "" && (b.Answer == "" || b.Answer == ours) && e.lies(b.ID)
 }
 
 // scriptsOf returns the first question of each file in which a script of an agent waits for its answer.
 func (e *engine) scriptsOf(agent string) []*supervisor.Question {
 	return e.state.FindQuestions(func(q *supervisor.Question) bool {
-		return q.Agent == agent && q.Index == 0 && supervisor.WaitsForFile(q)
+		return q.Agent == agent && q.Index == 0 && q.WaitsForFile()
 	})
 }
 
@@ -257,8 +259,8 @@ func (e *engine) lostFiles(again supervisor.FileFound, f *filedrop.QuestionFile)
 
 // othersAsk reports whether a process that is not the agent's may have put a question file there.
 func (e *engine) othersAsk(agent string, f *filedrop.QuestionFile) bool {
-	found, err := read(&e.disk, func() ([]supervisor.Asker, error) { return e.fileDrop.Askers(f) })
-	return err != nil || slices.ContainsFunc(found, func(a supervisor.Asker) bool {
+	found, err := read(&e.disk, func() ([]records.Asker, error) { return e.fileDrop.Askers(f) })
+	return err != nil || slices.ContainsFunc(found, func(a records.Asker) bool {
 		return a.Asks && (a.Run != e.run || a.Agent != agent)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/records"
 )
 
 // The engine touches the machine through these interfaces only. Package host has them on the real one; the simulation
@@ -86,7 +87,7 @@ type FileDrop interface {
 	Put(id, answer string) error
 
 	// Askers returns the agents, of any run, whose processes may have put a question file there.
-	Askers(f *filedrop.QuestionFile) ([]supervisor.Asker, error)
+	Askers(f *filedrop.QuestionFile) ([]records.Asker, error)
 
 	// Printed reports whether the newest part of an agent's log names an id.
 	Printed(agent, id string) bool

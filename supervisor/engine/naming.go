@@ -56,7 +56,7 @@ func (e *engine) preset(p conf.Preset, agent string, kind checkpoints.QuestionKi
 	rule string) (value, why string) {
 	q := ask.Question(kind, asked)
 	q.Run, q.Agent, q.Rule = e.run, agent, rule // a path begins where the agent works
-	if supervisor.OfBudget(q) {
+	if questions.OfBudget(q) {
 		q.Exceeded = &checkpoints.Exceeded{} // to finish and to stop are the same for all
 	}
 	value, err := e.judge(q, p.Value)
@@ -109,7 +109,7 @@ func (e *engine) askBudget(f effect.Effect) func(context.Context) result {
 			used := s.ComputeUsage()[scope.ID].Used
 			over := questions.Exceeding(*scope.Budget, used, questions.Exceeded(*scope.Budget, used))
 			n := e.naming(f.Agent, questions.AskBudget, []signals.Question{s.BudgetQuestion(scope, over)}, "")
-			if slices.ContainsFunc(s.FindQuestionsOf(scope.ID, supervisor.OfBudget),
+			if slices.ContainsFunc(s.FindQuestionsOf(scope.ID, questions.OfBudget),
 				func(q *supervisor.Question) bool { return q.AnsweredAt != nil }) {
 				n.Presets = nil
 			}
@@ -129,7 +129,7 @@ func (e *engine) preparedFor(first *supervisor.Question) supervisor.Prepared {
 	b := supervisor.Prepared{Question: first.ID}
 	r := questions.Resolve(first)
 	if r.Asks() {
-		kind, asked := supervisor.FurtherQuestion(r, first, e.state.Folder(first.Agent))
+		kind, asked := ask.Further(r, first, e.state.Folder(first.Agent))
 		b.Naming = e.naming(first.Agent, kind, []signals.Question{asked}, "")
 	}
 	if r.How == questions.DelegateIt {
@@ -145,7 +145,7 @@ func (e *engine) named(agent string, s signals.Signal, from *checkpoints.Subagen
 	}
 	kept, left := e.keep(agent, s)
 	if s.Unasked() && left != nil && left.Question != nil && left.Question.Text != "" {
-		s.Questions = []signals.Question{supervisor.QuestionLeft(left.Question)}
+		s.Questions = []signals.Question{ask.Left(left.Question)}
 	}
 	kind, qs := supervisor.ParseQuestions(s)
 	return supervisor.Named{Signal: s, Kept: kept, From: from, Naming: e.naming(agent, kind, qs, "")}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 )
 
 // A queue is what is under way of one part of the plan. What is planned of an agent by itself is looked through only
@@ -27,8 +29,8 @@ func (e *engine) carryOut(ctx context.Context) (left bool, err error) {
 	plan := e.hooks.plan(e.state, e.undone)
 	leaving := plan.Leaves()
 	e.boundTelling(plan, leaving)
-	if leaving && len(e.inflight) == 0 && (e.state.Run.Leaving != supervisor.LeavingParked ||
-		!e.expects(e.state.FindQuestions(supervisor.IsOpen))) { // else what is begun is ended first
+	if leaving && len(e.inflight) == 0 && (e.state.Run.Leaving != records.LeavingParked ||
+		!e.expects(e.state.FindQuestions((*checkpoints.Question).IsOpen))) { // else what is begun is ended first
 		if err := e.apply(ctx, supervisor.Left{Undone: e.undone}); err != nil {
 			return false, err
 		}

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 )
 
 // saveAgain is how long to wait before a save that failed is tried again. Meanwhile the children are not read.
@@ -54,7 +55,7 @@ func (e *engine) mayLeave(s supervisor.State) bool {
 			return false
 		}
 	}
-	return s.Run.Leaving != supervisor.LeavingParked || !e.expects(s.FindQuestions(supervisor.IsOpen))
+	return s.Run.Leaving != records.LeavingParked || !e.expects(s.FindQuestions((*checkpoints.Question).IsOpen))
 }
 
 // applyAll takes events together, as one transaction. Where the inbox has something that comes first, that is taken
@@ -147,7 +148,7 @@ func (e *engine) step(s supervisor.State, event supervisor.Happened) (next super
 // tries again until it can: the children are not read meanwhile, and nothing is shown or done that is not saved.
 func (e *engine) save(ctx context.Context, next supervisor.State, events []supervisor.Happened,
 	decisive, lasting bool) error {
-	change := supervisor.Changes(e.state, next)
+	change := records.Changes(e.state.Records, next.Records)
 	for i, event := range events {
 		record, err := event.Record(e.run, e.seq+int64(i)+1)
 		if err != nil {

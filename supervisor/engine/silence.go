@@ -92,8 +92,8 @@ func (e *engine) doing(c *child) string {
 	if n := len(c.liveness.calls); n > 0 {
 		return c.liveness.calls[n-1].doing
 	}
-	if l := e.state.Live(c.Agent); l != nil && !l.Phase.InTurn() && len(supervisor.Alive(l)) > 0 {
-		return "waits for its background work: " + text.FirstLine(supervisor.Alive(l)[0])
+	if l := e.state.Live(c.Agent); l != nil && !l.Phase.InTurn() && len(l.Alive()) > 0 {
+		return "waits for its background work: " + text.FirstLine(l.Alive()[0])
 	}
 	return "waits for the API"
 }

@@ -5,13 +5,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 )
 
 // While it lasts a hold looks at no wall clock, so that none can end it.
@@ -58,8 +58,8 @@ func TestARestIsOverWhenEitherClockSaysSo(t *testing.T) {
 
 func TestAPulseKnowsTheCallsUnderWay(t *testing.T) {
 	e := &engine{Supervisor: Supervisor{Now: checkpoints.Now},
-		state: supervisor.State{Launches: table.Of(map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
-			Phase: checkpoints.LaunchTurn}}})}}
+		state: supervisor.State{Records: records.Records{Launches: table.Of(map[string][]*supervisor.Launch{Root: {{Agent: Root, N: 1,
+			Phase: checkpoints.LaunchTurn}}})}}}
 	c := &child{Listener: listen.Listener{Agent: Root, Launch: 1}}
 	hear := func(m procs.Message) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/listen"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
@@ -181,7 +182,7 @@ func (e *simEngine) confirm(_ context.Context, s supervisor.State, f effect.Effe
 		case d.Tool != nil:
 			b.Found, b.Hook = t.answered(d.Tool.ToolUse), t.decided(d.Tool.ToolUse)
 		case d.File != "":
-			b.Found = t.taken(supervisor.InLine(supervisor.AnswersInOne(s.Group(d.Groups[0]))))
+			b.Found = t.taken(prompts.InLine(prompts.AnswersInOne(s.Group(d.Groups[0]))))
 		case len(d.Results) > 0:
 			b.Found = t.replied(d, e.w.truth.spoke[processName(a.ID, d.Launch)])
 		default:
@@ -200,7 +201,7 @@ func (e *simEngine) survey(_ context.Context, s supervisor.State, f effect.Effec
 	e.waits(f.Key, func() {
 		t = e.transcript(a, l)
 		for _, q := range s.AskedIn(l) {
-			sub := *supervisor.AskedBy(q)
+			sub := *q.AskedBy()
 			sub.Done, sub.Interrupted = "It had read.", t == nil || !t.ended(sub.ToolUse)
 			if b.Subagents == nil {
 				b.Subagents = map[string]checkpoints.Subagent{}
@@ -262,7 +263,8 @@ func (e *simEngine) Locate(path, _ string) string { return path }
 
 // KeepImage finds any image.
 func (e *simEngine) KeepImage(_ supervisor.State, _, path string) (checkpoints.Image, error) {
-	return checkpoints.Image{Hash: images.Hash([]byte(path)), Name: path, Type: "image/png", Width: 1, Height: 1, Bytes: 1}, nil
+	return checkpoints.Image{Hash: images.Hash([]byte(path)), Name: path, Type: "image/png", Width: 1, Height: 1,
+		Bytes: 1}, nil
 }
 
 // Keep finds no checkpoint.

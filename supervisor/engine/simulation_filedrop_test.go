@@ -13,6 +13,9 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/filedrop"
+	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 )
 
 // A simFolders is the folders of question and answer files, and the syncer of the run that is supervised. The files
@@ -92,7 +95,7 @@ func (d *simFolders) moves(e *simEngine, moves []move) []move {
 // question returns the question that stands in a file, as it was saved last.
 func (d *simFolders) question(id string) *supervisor.Question {
 	for _, q := range d.w.disk.questions(func(*supervisor.Question) bool { return true }) {
-		if q.File != nil && q.File.ID == id || supervisor.Posted(q) && q.ID == id {
+		if q.File != nil && q.File.ID == id || questions.Posted(q) && q.ID == id {
 			return q
 		}
 	}
@@ -161,7 +164,7 @@ func (d simDrop) Awaited(open []*supervisor.Question) (ids []string) {
 		case d.w.blind:
 		case q.File != nil:
 			ids = append(ids, q.File.ID)
-		case supervisor.Posted(q):
+		case questions.Posted(q):
 			ids = append(ids, q.ID)
 		}
 	}
@@ -179,8 +182,8 @@ func (d simDrop) TakeLying(_ context.Context, all []*supervisor.Question) {
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if _, there := d.answers[id]; there && supervisor.IsOpen(q) &&
-			(supervisor.Posted(q) || q.File != nil && !q.File.Polls) {
+		if _, there := d.answers[id]; there && q.IsOpen() &&
+			(questions.Posted(q) || q.File != nil && !q.File.Polls) {
 			d.takes(q, id)
 		}
 	}
@@ -205,7 +208,7 @@ func (d simDrop) Put(id, answer string) error {
 	}
 	if err == nil {
 		defer d.w.enter()()
-		d.seen["answer "+id] = supervisor.InLine(answer)
+		d.seen["answer "+id] = prompts.InLine(answer)
 	}
 	return err
 }
@@ -222,11 +225,11 @@ func (d simDrop) answer(id, answer string) (err error) {
 }
 
 // Askers returns the agents whose scripts wait for their answer files.
-func (d simDrop) Askers(f *filedrop.QuestionFile) (found []supervisor.Asker, err error) {
+func (d simDrop) Askers(f *filedrop.QuestionFile) (found []records.Asker, err error) {
 	defer d.w.enter()()
 	for _, p := range d.w.processes {
 		if p.script != nil && !p.dead {
-			found = append(found, supervisor.Asker{Run: d.e.real.run, Agent: p.agent, Asks: p.script.id == f.ID})
+			found = append(found, records.Asker{Run: d.e.real.run, Agent: p.agent, Asks: p.script.id == f.ID})
 		}
 	}
 	return found, nil
@@ -294,7 +297,7 @@ func (p *simProcess) waitsForFile() {
 func (d *simFolders) waitsForPerson(s *simScript) bool {
 	_, there := d.answers[s.id]
 	q := d.question(s.id)
-	return s.patient && !there && q != nil && supervisor.IsOpen(q) && q.File.Polls
+	return s.patient && !there && q != nil && q.IsOpen() && q.File.Polls
 }
 
 // polls is one look for the answer file.
@@ -329,7 +332,7 @@ func (p *simProcess) printed(s *simScript, text string) procs.Message {
 func (w *simulation) dropsAnswer() {
 	ids := slices.Sorted(maps.Keys(w.folders.pending))
 	for _, q := range w.disk.questions(func(q *supervisor.Question) bool {
-		return supervisor.IsOpen(q) && supervisor.Posted(q)
+		return q.IsOpen() && questions.Posted(q)
 	}) {
 		ids = append(ids, q.ID)
 	}

@@ -7,13 +7,14 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 )
 
 // A simNested is a run that an agent has started in a call of Bash: its client waits there, and the turn with it.
 type simNested struct {
-	supervisor.NestedRequest
+	records.NestedRequest
 	toolUse  string
 	asked    string // the id that it came with: it may turn out that another is at work on the same
 	patience int
@@ -30,8 +31,8 @@ func (p *simProcess) nests() {
 	}}.Usual()
 	nest := ask.Nesting{Agent: p.w.childID(), Launch: p.launch, Waits: !p.w.one(4), Work: w}
 	n := &simNested{toolUse: p.w.id("toolu_"), asked: nest.Agent, patience: p.w.rng.IntN(60),
-		NestedRequest: supervisor.NestedRequest{
-			Run: RunID, Agent: nest.Agent, Caller: supervisor.Caller{Run: RunID, Agent: p.agent, Launch: p.launch},
+		NestedRequest: records.NestedRequest{
+			Run: RunID, Agent: nest.Agent, Caller: records.Caller{Run: RunID, Agent: p.agent, Launch: p.launch},
 			Fingerprint: nest.Fingerprint(), Work: w,
 		}}
 	s := p.w.disk.kept
@@ -59,7 +60,7 @@ const notStartedText = "It was not started: "
 // watches is one look of the client.
 func (p *simProcess) watches() {
 	n, w := p.nested, p.w
-	end := n.StateIn(w.disk.kept)
+	end := w.disk.kept.NestedIn(&n.NestedRequest)
 	switch {
 	case end.Agent != nil && end.Agent.Status.Ended():
 		p.leaves(supervisor.EntryNestedSeen, "")

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/pack"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 )
 
 // nature is how this world is, apart from what happens in it.
@@ -112,7 +113,7 @@ func (w *simulation) resume(policy conf.OnQuestion, revive bool) bool {
 	if w.engine != nil || w.disk.kept.Run == nil || w.disk.kept.Run.Packed != "" {
 		return false
 	}
-	if a := w.root(); w.disk.kept.Run.EndedAt != nil && !supervisor.Revivable(a) {
+	if a := w.root(); w.disk.kept.Run.EndedAt != nil && !a.Revivable() {
 		return false
 	}
 	w.tell("PERSON resumes the run, policy %s, revive %v", policy, revive)
@@ -138,7 +139,7 @@ func (w *simulation) root() *supervisor.Agent { return w.disk.kept.Agents.Get(Ro
 // packed.
 func (w *simulation) pack() bool {
 	r := w.disk.kept.Run
-	if w.engine != nil || r == nil || r.Packed != "" || r.EndedAt != nil && !supervisor.Revivable(w.root()) {
+	if w.engine != nil || r == nil || r.Packed != "" || r.EndedAt != nil && !w.root().Revivable() {
 		return false
 	}
 	for _, p := range w.processes {
@@ -182,7 +183,7 @@ func (w *simulation) unpack() bool {
 	}
 	after = w.disk.load()
 	for id, q := range after.Questions.All() {
-		if supervisor.IsOpen(q) && !supervisor.IsOpen(before.Questions.Get(id)) {
+		if q.IsOpen() && !before.Questions.Get(id).IsOpen() {
 			delete(w.truth.given, id) // it is asked anew
 		}
 	}
@@ -197,7 +198,7 @@ func (w *simulation) aside(b supervisor.Event, alone bool) bool {
 	before, e := w.disk.load(), supervisor.Happened{At: w.now(), Event: b}
 	after, err := w.step(before, e)
 	w.must("a run can be packed and unpacked", err == nil, "%v", err)
-	change := supervisor.Changes(before, after)
+	change := records.Changes(before.Records, after.Records)
 	change.Event, err = e.Record(after.Run.ID, int64(len(w.disk.events)+1))
 	w.must("every event can be written", err == nil, "%v", err)
 	change.CheckInbox, change.IfInboxAt = alone, before.Taken
@@ -391,7 +392,7 @@ func (w *simulation) answer() bool {
 	case w.one(6):
 		n.Value, n.Skip = "", true
 	}
-	n.AllLike = supervisor.Sharable(q.Kind) && w.one(3)
+	n.AllLike = records.Sharable(q.Kind) && w.one(3)
 	w.gives(supervisor.EntryAnswer, n)
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 )
 
@@ -96,7 +97,7 @@ func worktreesAreOwn(_ *simulation, _, after supervisor.State, _ supervisor.Happ
 }
 
 func findingsAreMerged(_ *simulation, _, after supervisor.State, e supervisor.Happened) string {
-	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == supervisor.LeavingEnded &&
+	if _, left := e.Event.(supervisor.Left); left && after.Run.Left == records.LeavingEnded &&
 		(after.Agents.Len() > 1 || after.Agents.Get(after.Run.Root).Subagents) &&
 		(after.Run.Merged == nil || !after.Run.Merged.Done) {
 		return fmt.Sprintf("%+v", after.Run.Merged)

@@ -220,7 +220,7 @@ func (w *simulation) atRest() {
 		}
 	}
 	w.refusedAreAsked(state)
-	open := state.FindQuestions(supervisor.IsOpen)
+	open := state.FindQuestions((*checkpoints.Question).IsOpen)
 	w.must("who waits for a person has a question open", len(open) > 0, "%s", state.Run.Reason)
 	for _, q := range open {
 		w.must("a supervisor gives notice of every open question", q.Noticed == state.Run.Epoch, "not of %s", q.ID)
@@ -242,7 +242,7 @@ func (w *simulation) waitsForPerson(s supervisor.State, a *supervisor.Agent, dep
 			return (o.Status == checkpoints.Running || o.Status == checkpoints.Waiting) && atItsScript(s, o)
 		})
 	case checkpoints.OverBudget:
-		return len(s.FindQuestions(supervisor.IsOpen)) > 0
+		return len(s.FindQuestions((*checkpoints.Question).IsOpen)) > 0
 	case checkpoints.Blocked:
 		for other := range s.Agents.Values() {
 			if !other.Status.Ended() && (comesBefore(s, other, a) || other.Parent == a.ID && waitedFor(other)) &&

@@ -6,13 +6,13 @@ import (
 	"reflect"
 	"slices"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/text"
 )
 
@@ -134,8 +134,8 @@ func (e *simEngine) carried(plan effect.Parts, leaving bool) {
 
 // recordsOf is a state without what it keeps beside its records.
 func recordsOf(s supervisor.State) supervisor.State {
-	return supervisor.State{Run: s.Run, Config: s.Config, Agents: s.Agents, Launches: s.Launches, Questions: s.Questions,
-		Deliveries: s.Deliveries, Taken: s.Taken}
+	return supervisor.State{Records: records.Records{Run: s.Run, Agents: s.Agents, Launches: s.Launches,
+		Questions: s.Questions, Deliveries: s.Deliveries, Taken: s.Taken}, Config: s.Config}
 }
 
 // sameRecords reports whether the records of two states say the same. Most of them are the same ones.
@@ -187,7 +187,7 @@ func answersStand(_ *simulation, before, after supervisor.State, e supervisor.Ha
 		if first || hook || old.State == checkpoints.QuestionOpen || q.Answer == old.Answer && q.Skipped == old.Skipped {
 			continue
 		}
-		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && questions.Grants(old) && supervisor.IsOpen(q) {
+		if _, unpacked := e.Event.(supervisor.Unpacked); unpacked && questions.Grants(old) && q.IsOpen() {
 			continue
 		}
 		noted := false
@@ -419,10 +419,10 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 			return "a process of " + id
 		}
 	}
-	for _, q := range after.FindQuestions(supervisor.IsOpen) {
+	for _, q := range after.FindQuestions((*checkpoints.Question).IsOpen) {
 		id := q.ID
 		// One that came while it left is taken with the next resume, as one that comes a moment later.
-		if after.Run.Left == supervisor.LeavingParked && supervisor.Posted(q) && w.folders.answers[id] != "" &&
+		if after.Run.Left == records.LeavingParked && questions.Posted(q) && w.folders.answers[id] != "" &&
 			!w.folders.late[id] {
 			return "the answer to " + id + " in its file"
 		}
@@ -431,11 +431,11 @@ func nothingIsLeft(w *simulation, _, after supervisor.State, e supervisor.Happen
 		return fmt.Sprintf("%d notes in the inbox", len(n))
 	}
 	for id, a := range after.Agents.All() {
-		if after.Run.Left == supervisor.LeavingEnded && !a.Status.Ended() {
+		if after.Run.Left == records.LeavingEnded && !a.Status.Ended() {
 			return fmt.Sprintf("it has left (%s) %s, which is %s", after.Run.Left, id, a.Status)
 		}
 	}
-	if after.Run.Left == supervisor.LeavingParked && len(after.FindQuestions(supervisor.IsOpen)) == 0 {
+	if after.Run.Left == records.LeavingParked && len(after.FindQuestions((*checkpoints.Question).IsOpen)) == 0 {
 		return "it has left a parked run in which nobody is asked"
 	}
 	return ""
@@ -484,7 +484,7 @@ func sameIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.
 // before it took the answer that a person gave, this one has it.
 func lostIsAnswered(_ *simulation, before, after supervisor.State, _ supervisor.Happened) string {
 	for id, q := range after.Questions.All() {
-		if q.State != checkpoints.QuestionOpen || before.Questions.Get(id) != nil || !supervisor.WaitsForFile(q) {
+		if q.State != checkpoints.QuestionOpen || before.Questions.Get(id) != nil || !q.WaitsForFile() {
 			continue
 		}
 		for o := range before.Questions.Values() {

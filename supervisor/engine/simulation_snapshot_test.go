@@ -198,7 +198,7 @@ func (w *simulation) leaseAtRest() bool {
 		turns := s.InTurns() // what is asked in the middle of a turn is asked again with it
 		for id, q := range s.Questions.All() {
 			w.must("what an agent at rest asks is in the newest snapshot",
-				w.lease.asked[id] || !supervisor.IsOpen(q) || slices.Contains(turns, q.Agent), "%s", id)
+				w.lease.asked[id] || !q.IsOpen() || slices.Contains(turns, q.Agent), "%s", id)
 		}
 	}
 	return false

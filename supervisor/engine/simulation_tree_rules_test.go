@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/text"
 )
 
@@ -333,8 +333,8 @@ func withoutReasons(s supervisor.State) supervisor.State {
 // withRecords returns a state with others of its records, and nothing that was concluded from those before.
 func withRecords(s supervisor.State, run *supervisor.Run, agents table.Table[*supervisor.Agent],
 	launches table.Table[[]*supervisor.Launch]) supervisor.State {
-	return supervisor.State{Run: run, Config: s.Config, Agents: agents, Launches: launches, Questions: s.Questions,
-		Deliveries: s.Deliveries, Taken: s.Taken}
+	return supervisor.State{Records: records.Records{Run: run, Agents: agents, Launches: launches,
+		Questions: s.Questions, Deliveries: s.Deliveries, Taken: s.Taken}, Config: s.Config}
 }
 
 // differs names the records in which two states differ.

@@ -197,7 +197,7 @@ func (w *simulation) stops() {
 func (w *simulation) revives() bool {
 	s := w.disk.kept
 	failed := slices.ContainsFunc(s.AllAgents(), func(a *supervisor.Agent) bool { return failed(s, a) })
-	if again := failed && w.one(2); (again || supervisor.Revivable(w.root())) && w.nature.takes(&w.nature.revives) {
+	if again := failed && w.one(2); (again || w.root().Revivable()) && w.nature.takes(&w.nature.revives) {
 		w.nature.refuses, w.nature.script = "", max(w.nature.script, 1)
 		if again {
 			w.tell("PERSON tries again what has failed")

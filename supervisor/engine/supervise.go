@@ -227,7 +227,7 @@ func (e *engine) supervise(ctx context.Context, opened supervisor.Opened) (super
 		return supervisor.Outcome{}, err // the run was not even created
 	}
 	out := supervisor.Outcome{Run: e.state.Run, Root: e.state.Agents.Get(e.state.Run.Root), State: e.state,
-		Code: supervisor.ExitCodeOf(e.state)}
+		Code: e.state.ExitCode()}
 	switch {
 	case errors.Is(err, errAbandoned):
 		out.Code = exit.Interrupted

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/records"
 )
 
 // maxHeldBack is how long a snapshot may hold back what is said to agents: a disk may not answer. What it has of the
@@ -90,7 +91,7 @@ func (e *engine) heldBack(do effect.Kind) bool {
 
 // leased does an effect only if the run is still this supervisor's. A launch of a supervisor that leaves never ran.
 func (e *engine) leased(f effect.Effect, act func(context.Context) result) func(context.Context) result {
-	leaves := e.state.Run.Leaving == supervisor.LeavingInterrupted
+	leaves := e.state.Run.Leaving == records.LeavingInterrupted
 	return func(ctx context.Context) result {
 		err := e.Lease.Check(ctx)
 		switch {

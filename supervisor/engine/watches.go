@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"claude-supervise/supervisor"
+	"claude-supervise/checkpoints"
 )
 
 // watchAge is the age of a supervisor from which on the kernel is asked to tell what nobody waits for yet.
@@ -21,7 +21,7 @@ type watches struct {
 
 // setWatches begins the watches, or ends them, as the state wants it. They end with ctx at the latest.
 func (e *engine) setWatches(ctx context.Context) {
-	e.watches.grown = e.watches.grown || len(e.state.FindPending(supervisor.IsOpen)) > 0
+	e.watches.grown = e.watches.grown || len(e.state.FindPending((*checkpoints.Question).IsOpen)) > 0
 	wanted := e.watches.grown && !e.state.Finishing()
 	if wanted == (e.watches.unwant != nil) {
 		return

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 )
 
 // A watchedMachine counts who is told of its memory.
@@ -34,8 +34,8 @@ func (d watchedDrop) Loosen(loose bool) { *d.loose = loose }
 
 func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
 	at := func(end string, questions ...*supervisor.Question) supervisor.State {
-		s := supervisor.State{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root}}),
-			Launches: table.Of(map[string][]*supervisor.Launch{Root: {{Phase: checkpoints.LaunchTurn, End: end}}})}
+		s := supervisor.State{Records: records.Records{Agents: table.Of(map[string]*supervisor.Agent{Root: {ID: Root}}),
+			Launches: table.Of(map[string][]*supervisor.Launch{Root: {{Phase: checkpoints.LaunchTurn, End: end}}})}}
 		for _, q := range questions {
 			s.Questions.Put(q.ID, q)
 		}
@@ -46,7 +46,8 @@ func TestTheKernelIsAskedOnlyWhileThereMayBeLongToWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var watching atomic.Int32
 		loose := true
-		e := &engine{Supervisor: Supervisor{Machine: watchedMachine{watching: &watching}}, fileDrop: watchedDrop{loose: &loose}}
+		e := &engine{Supervisor: Supervisor{Machine: watchedMachine{watching: &watching}},
+			fileDrop: watchedDrop{loose: &loose}}
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, c := range []struct {
 			when  string

@@ -12,28 +12,29 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/records"
 )
 
 // Askers returns the agents, of any run, whose processes may have put a question file there.
-func (k *FileDrop) Askers(f *QuestionFile) ([]supervisor.Asker, error) {
+func (k *FileDrop) Askers(f *QuestionFile) ([]records.Asker, error) {
 	scripts, err := procs.Scripts(pendingFolder) // as a script that asks by a file names the folder
 	if err != nil {
 		return nil, err
 	}
-	var found []supervisor.Asker
+	var found []records.Asker
 	for _, s := range scripts {
 		if home := s.Getenv("HOME"); home != "" && filepath.Join(home, ".claude") != k.claude &&
 			s.Getenv("CLAUDE_CONFIG_DIR") != k.claude {
 			continue // its folder is another
 		}
-		a := supervisor.Asker{Run: s.Marker.Run, Agent: s.Marker.Agent}
+		a := records.Asker{Run: s.Marker.Run, Agent: s.Marker.Agent}
 		for _, q := range f.Asked() {
 			a.Asks = a.Asks || q.Question != "" && strings.Contains(s.Text, q.Question)
 		}
 		if a.Run != "" && a.Run != k.config.Run {
 			qs, err := k.config.Questions(context.Background(), checkpoints.QuestionFilter{Agent: a.Agent, Undelivered: true})
 			a.Waits = err == nil &&
-				slices.ContainsFunc(qs, func(q supervisor.Question) bool { return supervisor.WaitsForFile(&q) })
+				slices.ContainsFunc(qs, func(q supervisor.Question) bool { return (&q).WaitsForFile() })
 		}
 		found = append(found, a)
 	}

@@ -87,7 +87,7 @@ func (k *FileDrop) Put(id, answer string) error {
 		}
 	}
 	if err == nil {
-		k.see(id, supervisor.InLine(answer)) // perhaps in the place of another
+		k.see(id, prompts.InLine(answer)) // perhaps in the place of another
 	}
 	return err
 }
@@ -193,7 +193,7 @@ func (k *FileDrop) Awaited(open []*supervisor.Question) []string {
 		if q.File != nil {
 			id = q.File.ID
 		}
-		if (q.File != nil || supervisor.Posted(q)) && !k.useless[id] {
+		if (q.File != nil || questions.Posted(q)) && !k.useless[id] {
 			ids = append(ids, id)
 		}
 	}
@@ -208,7 +208,7 @@ func (k *FileDrop) reconcile(ctx context.Context) {
 	for _, q := range all {
 		switch {
 		case k.done[q.ID]:
-		case supervisor.Posted(q):
+		case questions.Posted(q):
 			k.show(ctx, q)
 		case q.File != nil && !groups[q.Group]:
 			groups[q.Group] = true
@@ -276,7 +276,7 @@ func (k *FileDrop) TakeLying(ctx context.Context, all []*supervisor.Question) {
 		switch {
 		case q.State != checkpoints.QuestionOpen:
 			continue
-		case supervisor.Posted(q):
+		case questions.Posted(q):
 		case q.File != nil && !q.File.Polls && len(groupIn(all, q)) == 1:
 			id = q.File.ID
 		default:
@@ -323,7 +323,7 @@ func (k *FileDrop) settle(ctx context.Context, group []*supervisor.Question) {
 		k.trouble(ctx, first.File.ID, err)
 		return
 	}
-	err := k.Close(first.File.ID, answeredOf(first, supervisor.AnswersInOne(group)))
+	err := k.Close(first.File.ID, answeredOf(first, prompts.AnswersInOne(group)))
 	if err == nil && !first.File.Polls {
 		err = k.Consume(first.File.ID)
 	}

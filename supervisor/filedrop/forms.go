@@ -8,6 +8,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/questions"
 )
 
 // This file is what stands in question and answer files, and who names them.
@@ -25,7 +26,7 @@ func answeredOf(q *supervisor.Question, answer string) Answered {
 
 // decided returns the answers that are decisions and leave no file: permissions, delegations, budgets, commands.
 func decided(q *supervisor.Question) bool {
-	return q.File == nil && !supervisor.Posted(q) && q.AnsweredAt != nil && q.State != checkpoints.QuestionOpen
+	return q.File == nil && !questions.Posted(q) && q.AnsweredAt != nil && q.State != checkpoints.QuestionOpen
 }
 
 // fileOf writes a question in the form of the hybrid document (000, "Question File Format").

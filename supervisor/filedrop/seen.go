@@ -7,6 +7,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -60,7 +61,7 @@ func (k *FileDrop) questionGone(ctx context.Context, q *supervisor.Question, eve
 	case q == nil, q.File != nil && q.File.Polls && q.File.Drop == "" && event.Problem == "":
 		k.gone(ctx, event.ID)
 		k.see(event.ID, "")
-	case supervisor.Posted(q) && k.up[q.ID]:
+	case questions.Posted(q) && k.up[q.ID]:
 		delete(k.up, q.ID)
 		k.again.Reset(folderSettles)
 	}
@@ -100,9 +101,9 @@ func (k *FileDrop) answered(ctx context.Context, q *supervisor.Question, single 
 		k.see(event.ID, event.Answer) // its script takes it
 		return
 	case q.File != nil && q.State != checkpoints.QuestionOpen &&
-		(q.File.Drop != "" || event.Answer == supervisor.InLine(supervisor.AnswersInOne(groupIn(k.questions(), q)))):
+		(q.File.Drop != "" || event.Answer == prompts.InLine(prompts.AnswersInOne(groupIn(k.questions(), q)))):
 		return // it was put there for the script, and is cleared away once it is known whether that has taken it
-	case q.File == nil && !supervisor.Posted(q):
+	case q.File == nil && !questions.Posted(q):
 		k.reject(ctx, event.ID, fmt.Sprintf("a question of %s is not answered by file: claude-supervise answer %s",
 			q.Kind, q.ID))
 		return

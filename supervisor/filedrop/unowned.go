@@ -116,7 +116,7 @@ func DroppedFor(q *supervisor.Question) bool {
 	if q.File != nil {
 		return Lies(q.File.ID)
 	}
-	return supervisor.Posted(q) && Lies(q.ID)
+	return questions.Posted(q) && Lies(q.ID)
 }
 
 // standing returns the folders, nil where nobody has made any yet.

@@ -16,6 +16,7 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/prompts"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -112,11 +113,11 @@ func stateVariables(a *supervisor.Agent, own *checkpoints.Checkpoint, said strin
 
 // lastAnswer returns the newest answer of an agent's questions, as prompts.UserAnswer; nil while there is none, or a
 // newer question is open.
-func lastAnswer(questions []*supervisor.Question) json.RawMessage {
+func lastAnswer(asked []*supervisor.Question) json.RawMessage {
 	var group []*supervisor.Question // those that were asked last, together
-	for _, q := range slices.Backward(questions) {
+	for _, q := range slices.Backward(asked) {
 		switch {
-		case !supervisor.Posted(q) && q.File == nil:
+		case !questions.Posted(q) && q.File == nil:
 			continue
 		case len(group) > 0 && q.Group != group[0].Group:
 			return prompts.UserAnswer(group)

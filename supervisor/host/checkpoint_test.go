@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"claude-supervise/supervisor/table"
-
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
+	"claude-supervise/supervisor/table"
 	"claude-supervise/supervisor/text"
 )
 
@@ -61,11 +61,15 @@ func TestOurCheckpointIsAsFullAsTheDocuments(t *testing.T) {
 
 func TestStepsAreThoseThatTheAgentHasTold(t *testing.T) {
 	path := surveyLog(t,
-		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":10,"step":"read the code"}}`),
-		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":20,"step":"read the code"}}`),
-		assistant("null", `{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":50,"step":"write the port"}}`))
+		assistant("null",
+			`{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":10,"step":"read the code"}}`),
+		assistant("null",
+			`{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":20,"step":"read the code"}}`),
+		assistant("null",
+			`{"type":"tool_use","name":"mcp__supervise__report_progress","input":{"percent":50,"step":"write the port"}}`))
 	c := worked(t, path).checkpoint(&supervisor.Agent{Run: "r-1"}, "/work", nil, "told")
-	if !slices.Equal(c.CompletedSteps, []string{"read the code"}) || !slices.Equal(c.PendingSteps, []string{"write the port"}) ||
+	if !slices.Equal(c.CompletedSteps, []string{"read the code"}) || !slices.Equal(c.PendingSteps,
+		[]string{"write the port"}) ||
 		c.CurrentStep != "write the port" {
 		t.Errorf("%+v", c)
 	}
@@ -88,8 +92,8 @@ func TestTheAnswerStandsInTheCheckpointOfTheNextLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.State, q.Answer, q.AnsweredAt = checkpoints.QuestionAnswered, "oauth", &at
-	s := supervisor.State{Run: &supervisor.Run{ID: "r-1"}, Agents: table.Of(map[string]*supervisor.Agent{"a-1": {ID: "a-1"}}),
-		Questions: table.Of(map[string]*supervisor.Question{"q-1": q})}
+	s := supervisor.State{Records: records.Records{Run: &supervisor.Run{ID: "r-1"},
+		Agents: table.Of(map[string]*supervisor.Agent{"a-1": {ID: "a-1"}}), Questions: table.Of(map[string]*supervisor.Question{"q-1": q})}}
 	m.setAnswer(s, "a-1")
 	c, err := checkpoints.ReadCheckpoint(path)
 	if err != nil || c.UserAnswer == nil || *c.UserAnswer != "oauth" {

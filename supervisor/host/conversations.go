@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 )
 
@@ -61,7 +62,7 @@ func (m Machine) fork(s supervisor.State, a *supervisor.Agent, cwd string) (why 
 		return "" // from an earlier try, or it has gone on
 	}
 	asked := s.FindQuestionsOf(a.ID, func(q *supervisor.Question) bool { return q.Tool != nil })[0]
-	origin := supervisor.State{Run: &supervisor.Run{ID: from.Run}, Config: s.Config}
+	origin := supervisor.State{Records: records.Records{Run: &supervisor.Run{ID: from.Run}}, Config: s.Config}
 	path, err := client.Transcript(m.Env, m.Dirs, origin, from.Session)
 	if err == nil {
 		err = claude.ForkConversation(path, env, a.SessionID, cwd, []string{asked.Tool.ToolUse})

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/effect"
+	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/worktree"
 )
@@ -45,7 +46,7 @@ func (m Machine) confirm(_ context.Context, s supervisor.State, f effect.Effect)
 		}
 	case d.File != "":
 		group := s.Group(d.Groups[0])
-		found, err = claude.TakenIn(path, group[0].AskedAt, supervisor.InLine(supervisor.AnswersInOne(group)))
+		found, err = claude.TakenIn(path, group[0].AskedAt, prompts.InLine(prompts.AnswersInOne(group)))
 	case len(d.Results) > 0:
 		if found, err = claude.RepliedIn(path, d.UUID); !found && err == nil {
 			found, err = m.repliedUnwritten(s, d, path)

@@ -50,7 +50,7 @@ type Machine struct {
 // Supervisor returns s this machine.
 func (m Machine) Supervisor(s engine.Supervisor) engine.Supervisor {
 	m.at, m.moments = s.At, new(moments)
-	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, records{m.Store, m.Dirs}, m, m, m
+	s.Log, s.Store, s.Processes, s.Files, s.Machine = m.Log, database{m.Store, m.Dirs}, m, m, m
 	s.Now, s.IDs, s.Toolless, s.Where = checkpoints.Now, ids{}, m.toolless, claude.WhereaboutsIn(m.Env)
 	s.Executors = engine.Executors{
 		Survey: m.survey, Confirm: m.confirm, Check: m.check, Place: m.place, Tidy: m.tidy, Merge: m.merge,
@@ -79,17 +79,18 @@ func (ids) Question() string { return checkpoints.NewID("q-", rand.Reader) }
 // Agent makes the id of an agent.
 func (ids) Agent() string { return checkpoints.NewAgentID() }
 
-// records are the database; whoever looks for a run there that was forgotten owns it, and so has made its folder anew.
-type records struct {
+// A database is that of a machine. Who looks for a run there that was forgotten owns it, and so has made its folder
+// anew.
+type database struct {
 	*checkpoints.Store
 	dirs checkpoints.Dirs
 }
 
 // Load reads a run's records.
-func (r records) Load(ctx context.Context, run string) (checkpoints.Loaded, error) {
-	l, err := r.Store.Load(ctx, run)
+func (d database) Load(ctx context.Context, run string) (checkpoints.Loaded, error) {
+	l, err := d.Store.Load(ctx, run)
 	if view.NoSuchID(err) {
-		err = errors.Join(err, r.dirs.RemoveRun(run))
+		err = errors.Join(err, d.dirs.RemoveRun(run))
 	}
 	return l, err
 }

@@ -238,11 +238,11 @@ func (m Machine) handed(s supervisor.State, a *supervisor.Agent, l *supervisor.L
 	}
 	if n := len(answers); n > 0 {
 		last := s.Group(answers[n-1].Group)
-		answer, all = supervisor.AnswersInOne(last), string(prompts.AnswersByID(answers))
+		answer, all = prompts.AnswersInOne(last), string(prompts.AnswersByID(answers))
 		if kept := last[0].Kept; kept != nil && kept.Hand != "" {
 			checkpoint = kept.Hand
 		}
 	}
-	return []string{supervisor.Variable(supervisor.CheckpointVariable, checkpoint),
-		supervisor.Variable(supervisor.AnswerVariable, answer), supervisor.Variable(supervisor.AnswersVariable, all)}
+	return []string{variable(checkpointVariable, checkpoint),
+		variable(answerVariable, answer), variable(answersVariable, all)}
 }

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/records"
 )
 
 func TestACommandIsStartedWithoutTheSettingsOfClaudeInItsFolder(t *testing.T) {
@@ -21,7 +22,7 @@ func TestACommandIsStartedWithoutTheSettingsOfClaudeInItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := Machine{Dirs: checkpoints.Dirs{State: t.TempDir()}, Claude: t.TempDir()}
-	s := supervisor.State{Run: &supervisor.Run{ID: "r-00000001", Cwd: folder},
+	s := supervisor.State{Records: records.Records{Run: &supervisor.Run{ID: "r-00000001", Cwd: folder}},
 		Config: conf.Config{Exec: []string{"/bin/agent"}}}
 	spec := procs.Spec{Dir: folder}
 	untaken, err := m.inProject(&spec, s, "a-000001")

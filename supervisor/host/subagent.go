@@ -17,7 +17,7 @@ import (
 func lookUp(transcript string, asked []*supervisor.Question) (map[string]checkpoints.Subagent, error) {
 	found := map[string]checkpoints.Subagent{}
 	for _, q := range asked {
-		sub := *supervisor.AskedBy(q)
+		sub := *q.AskedBy()
 		err := forgetUnkept(transcript, &sub)
 		if err == nil && q.Tool != nil {
 			sub, err = lookUpCaller(transcript, q.Tool.ToolUse, sub, claude.MaxLevels)

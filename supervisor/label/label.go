@@ -133,3 +133,31 @@ func Titles(as []*checkpoints.Agent) []string {
 
 // WaitsFor says that an agent waits for those of these names.
 func WaitsFor(names []string) string { return "waits for " + text.JoinLimited(names) }
+
+// Branch names the branch of an agent's worktree.
+func Branch(a *checkpoints.Agent) string { return branchPrefix + a.Run + "/" + a.ID }
+
+const branchPrefix = "claude-supervise/"
+
+// AgentOfBranch returns the agent for which the branch of a worktree was made, "" if it is no branch of the run's.
+func AgentOfBranch(run, branch string) string {
+	if agent, of := strings.CutPrefix(branch, branchPrefix+run+"/"); of && checkpoints.PlainID(agent) {
+		return agent
+	}
+	return ""
+}
+
+// LeftIn says in words what is left in a worktree.
+func LeftIn(w *checkpoints.Worktree) string {
+	var what []string
+	if w.Commits > 0 {
+		what = append(what, text.Plural(w.Commits, "commit", "commits"))
+	}
+	if w.Loose > 0 {
+		what = append(what, text.Plural(w.Loose, "change", "changes")+" not committed")
+	}
+	if w.Problem != "" {
+		what = append(what, w.Problem)
+	}
+	return strings.Join(what, ", ")
+}

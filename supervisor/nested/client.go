@@ -18,6 +18,7 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/listen"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
@@ -30,7 +31,7 @@ import (
 // belongs to none, or to one of a run that this user's state does not know: such a run is another's, and whatever is
 // started here stands by itself. An environment that somebody has changed below the agent's own process changes
 // nothing.
-func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.Caller, error) {
+func CallerOf(ctx context.Context, c client.Client, env []string) (*records.Caller, error) {
 	for _, env := range [][]string{{}, env} {
 		m, inside := procs.Inside(env)
 		if !inside {
@@ -49,7 +50,7 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 			return nil, fmt.Errorf("this process says that it belongs to agent %s, which is not one of run %s; nothing "+
 				"was started", text.FirstLine(m.Agent), s.Run.ID)
 		}
-		return &supervisor.Caller{
+		return &records.Caller{
 			Run: s.Run.ID, Agent: m.Agent, Launch: m.Launch, Cwd: s.Folder(m.Agent), Demo: s.Config.Demo,
 			Exec: s.Config.Exec,
 		}, nil
@@ -64,7 +65,7 @@ func CallerOf(ctx context.Context, c client.Client, env []string) (*supervisor.C
 }
 
 // Within returns the place in the caller's folder that a path names, and whether it does.
-func Within(c supervisor.Caller, path string) (place string, ok bool) {
+func Within(c records.Caller, path string) (place string, ok bool) {
 	folder, err := filepath.EvalSymlinks(c.Cwd)
 	if err != nil {
 		return "", false
@@ -85,7 +86,7 @@ type NestedTask struct {
 
 // A NestedRun is a run inside an agent, as its client knows it.
 type NestedRun struct {
-	supervisor.NestedRequest
+	records.NestedRequest
 	client client.Client
 }
 
@@ -104,7 +105,7 @@ func notNested(format string, args ...any) error {
 // Start leaves the task of a run inside an agent for the supervisor of that agent's run. With waits the client follows
 // the new agent to its end, and has to say by Seen or Leave how it went. It does not wait for the supervisor. The error
 // is a *NotNestedError where the limits, the policy or the end of the caller refuse it.
-func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t NestedTask, waits bool) (*NestedRun,
+func Start(ctx context.Context, c client.Client, caller records.Caller, t NestedTask, waits bool) (*NestedRun,
 	error) {
 	s, err := view.State(ctx, c.Store, caller.Run)
 	if err != nil {
@@ -123,7 +124,7 @@ func Start(ctx context.Context, c client.Client, caller supervisor.Caller, t Nes
 		return nil, notNested("the task is longer than %d KiB: put the material into files and name them",
 			ask.MaxNestedTask>>10)
 	}
-	n := &NestedRun{client: c, NestedRequest: supervisor.NestedRequest{
+	n := &NestedRun{client: c, NestedRequest: records.NestedRequest{
 		Run: caller.Run, Agent: nest.Agent, Caller: caller, Fingerprint: nest.Fingerprint(), Work: w,
 	}}
 	if child, q := s.NestedFor(&n.NestedRequest); child != nil {
@@ -178,7 +179,7 @@ func (n *NestedRun) watch(ctx context.Context, tell func(notice.Notification),
 		defer close(over)
 		listening := false
 		err := reader.Attend(ctx, n.Run, func(s view.Snapshot) error {
-			end = NestedEnd{NestedState: n.StateIn(s.State)}
+			end = NestedEnd{NestedState: s.State.NestedIn(&n.NestedRequest)}
 			if tell != nil && end.Agent != nil {
 				if !listening {
 					listening = true

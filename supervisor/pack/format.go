@@ -1,8 +1,6 @@
 package pack
 
 import (
-	"claude-supervise/supervisor/text"
-
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/text"
 )
 
 // A pack file is a gzipped tar of one run, to go on with it on another machine. Its entries, in this order:

@@ -40,7 +40,7 @@ func GoesOn(file string) (bool, error) {
 // endedIn is the error of going on with a run that has ended, and in which nothing can be tried again.
 func endedIn(s supervisor.State) error {
 	root := s.Agents.Get(s.Run.Root)
-	if s.Run.EndedAt == nil || supervisor.Revivable(root) || s.Retries() {
+	if s.Run.EndedAt == nil || root.Revivable() || s.Retries() {
 		return nil
 	}
 	return fmt.Errorf("in this snapshot %s has ended (%s: %s): there is nothing to continue, so nothing was changed",

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/internal/gittest"
 )
@@ -79,7 +78,7 @@ func TestARunThatHasEndedIsGoneOnWithOnlyToTryWhatFailedAgain(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if unpacked.Failed == supervisor.Revivable(&agent) {
+			if unpacked.Failed == (&agent).Revivable() {
 				t.Errorf("that only resume --failed goes on with it is said as %t", unpacked.Failed)
 			}
 			if _, err := there.Retryable(t.Context(), packedRun); err != nil {

@@ -78,7 +78,7 @@ func grantedNext(s supervisor.State) string {
 	}
 	for q := range next.Questions.Values() {
 		if q.State != checkpoints.QuestionOpen && q.Revoked == "" && s.Questions.Get(q.ID) != nil &&
-			supervisor.IsOpen(s.Questions.Get(q.ID)) && questions.Grants(q) {
+			s.Questions.Get(q.ID).IsOpen() && questions.Grants(q) {
 			return q.ID + " is answered " + q.Answer
 		}
 	}

@@ -14,7 +14,7 @@ func SeenCalls(s supervisor.State,
 	seen := map[string]ask.SeenCall{}
 	for q := range s.Questions.Values() {
 		if questions.KindOf(q.Kind).Ruled && q.Tool != nil &&
-			(supervisor.IsOpen(q) || q.State == checkpoints.QuestionAnswered) {
+			(q.IsOpen() || q.State == checkpoints.QuestionAnswered) {
 			asked, rule := ask.Permission(askOf(q.Tool), look(q.Tool, q.Agent))
 			seen[q.ID] = ask.SeenCall{Question: asked, Rule: rule}
 		}
@@ -47,7 +47,7 @@ func HeldNotes(notes []supervisor.InboxEntry, taken int64, s supervisor.State,
 			if grants {
 				withheld = append(withheld, Withheld{What: "the answer to " + q.ID + " (" + string(q.Kind) + "): " + n.Value})
 			}
-			if grants || !waits && supervisor.IsOpen(q) {
+			if grants || !waits && q.IsOpen() {
 				n.Kind, n.Question = noteHeld, ""
 			}
 		}

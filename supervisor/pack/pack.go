@@ -22,6 +22,7 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/findings"
 	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/view"
 )
 
@@ -144,7 +145,7 @@ func packable(ctx context.Context, c client.Client, run string) (checkpoints.Exp
 	switch {
 	case e.Run.Packed != "":
 		return e, s, &checkpoints.PackedError{Run: run, File: e.Run.Packed}
-	case e.Run.EndedAt != nil && !supervisor.Revivable(root):
+	case e.Run.EndedAt != nil && !root.Revivable():
 		return e, s, fmt.Errorf("%s has ended (%s: %s): there is nothing to continue, so nothing was packed",
 			run, root.Status, root.Reason)
 	}
@@ -167,7 +168,7 @@ func mark(ctx context.Context, c client.Client, e checkpoints.Exported, s superv
 	if err != nil {
 		return err
 	}
-	change := supervisor.Changes(s, next)
+	change := records.Changes(s.Records, next.Records)
 	if change.Event, err = event.Record(s.Run.ID, int64(len(e.Events))+1); err != nil {
 		return err
 	}
@@ -399,7 +400,7 @@ func (p *packing) transcripts() error {
 		transcript, err := client.Transcript(p.Env, p.dirs, p.state, a.SessionID)
 		if err != nil {
 			begun := slices.ContainsFunc(p.state.Launches.Get(a.ID), func(l *supervisor.Launch) bool { return l.Begun })
-			if begun && (!a.Status.Ended() || supervisor.Revivable(a)) {
+			if begun && (!a.Status.Ended() || a.Revivable()) {
 				p.told = append(p.told,
 					fmt.Sprintf("the conversation of %s is not on this machine; it will begin again from its checkpoint", a.ID))
 			}

@@ -19,6 +19,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/git"
 	"claude-supervise/supervisor/internal/gittest"
+	"claude-supervise/supervisor/records"
 )
 
 // A pc is a machine with a state of its own, on which runs are packed and unpacked.
@@ -54,7 +55,7 @@ func (p pc) waiting(folder string, cfg conf.Config) (session string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	change := supervisor.Changes(supervisor.State{}, s)
+	change := records.Changes(records.Records{}, s.Records)
 	session = s.Agents.Get(packedAgent).SessionID
 	at := checkpoints.Now()
 	change.Launches = []*supervisor.Launch{{
@@ -226,7 +227,8 @@ func TestWhatAVouchedFileGrantsStays(t *testing.T) {
 			t.Errorf("vouched %t: programs or limits came along: %+v", vouched, cfg)
 		}
 		if vouched {
-			if !slices.Equal(cfg.Answers, answers) || cfg.Retries != 9 || !slices.Equal(cfg.Allow, []string{"Bash(make test)"}) ||
+			if !slices.Equal(cfg.Answers, answers) || cfg.Retries != 9 || !slices.Equal(cfg.Allow,
+				[]string{"Bash(make test)"}) ||
 				!cfg.AllowProject || strings.Contains(again, "--answer") || strings.Contains(again, "--allow") {
 				t.Errorf("what was granted is lost: %+v, withheld %s", cfg, again)
 			}

@@ -304,7 +304,7 @@ func (t *Taker) exported(ctx context.Context, got capturedRun, after int64) (che
 	if err != nil {
 		return e, err
 	}
-	records(&e, got.state)
+	putRecords(&e, got.state)
 	e.Taken = got.state.Taken
 	return e, nil
 }

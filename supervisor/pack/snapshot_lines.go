@@ -63,7 +63,7 @@ func (t *Taker) captureFiles(s supervisor.State) ([]capturedFile, error) {
 		return nil
 	}
 	var e checkpoints.Exported
-	records(&e, s)
+	putRecords(&e, s)
 	for _, a := range s.AllAgents() {
 		names := []string{filepath.Base(t.Dirs.AgentLog(a.Run, a.ID)), filepath.Base(t.Dirs.CheckpointFile(a.Run, a.ID))}
 		for _, name := range append(names, keptCopies(e, a.ID)...) {

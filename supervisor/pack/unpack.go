@@ -208,7 +208,7 @@ func (u *unpacking) takeOver(ctx context.Context) error {
 // step finds what becomes of the run.
 func (u *unpacking) step(before supervisor.State) (err error) {
 	defer func() {
-		if bug := recover(); bug != nil { // records that no release has written lead to what cannot happen
+		if bug := recover(); bug != nil { // putRecords that no release has written lead to what cannot happen
 			err = notPack("its run cannot continue: %v", bug)
 		}
 	}()
@@ -352,13 +352,13 @@ func (u *unpacking) do(ctx context.Context) error {
 // exported is the run as it is from now on.
 func (u *unpacking) exported() checkpoints.Exported {
 	e := u.archive.run
-	records(&e, u.state)
+	putRecords(&e, u.state)
 	e.Notes, e.Events = u.notes, append(slices.Clip(e.Events), u.event)
 	return e
 }
 
-// records puts the records of a state into an exported run.
-func records(e *checkpoints.Exported, s supervisor.State) {
+// putRecords puts the records of a state into an exported run.
+func putRecords(e *checkpoints.Exported, s supervisor.State) {
 	e.Run, e.Agents, e.Launches, e.Questions, e.Deliveries = *s.Run, nil, nil, nil, nil
 	for a := range s.Agents.Values() {
 		e.Agents = append(e.Agents, a)
@@ -372,7 +372,7 @@ func (u *unpacking) result() UnpackedRun {
 	r := UnpackedRun{
 		Run: u.state.Run.ID, From: u.archive.manifest.Folder, Cwd: u.cwd, Flags: u.state.Config.Flags, Told: u.told,
 		Withheld: u.less, Questions: []view.QuestionView{}, Exec: !u.state.Abilities().OnPath,
-		Failed: u.state.Run.EndedAt != nil && !supervisor.Revivable(u.state.Agents.Get(u.state.Run.Root)),
+		Failed: u.state.Run.EndedAt != nil && !u.state.Agents.Get(u.state.Run.Root).Revivable(),
 	}
 	if m := u.archive.manifest.Snapshot; m != nil {
 		r.Snapshot = &UnpackedSnapshot{At: m.At, InTurn: append([]string{}, m.Lost...), Epoch: u.epoch}
@@ -387,13 +387,13 @@ func (u *unpacking) result() UnpackedRun {
 		}
 	}
 	for _, q := range u.state.FindQuestions(func(q *supervisor.Question) bool {
-		return supervisor.IsOpen(q) &&
+		return q.IsOpen() &&
 			!answered[q.ID]
 	}) {
 		r.Questions = append(r.Questions, view.View(q))
 	}
 	for _, q := range u.archive.run.Questions {
-		if !supervisor.IsOpen(q) && supervisor.IsOpen(u.state.Questions.Get(q.ID)) {
+		if !q.IsOpen() && u.state.Questions.Get(q.ID).IsOpen() {
 			r.AskedAnew = append(r.AskedAnew, q.ID)
 		}
 	}

@@ -97,7 +97,7 @@ func checkQuestions(s supervisor.State) error {
 			return notPack("question %s is about the agent %.60q", id, q.Child)
 		case questions.KindOf(q.Kind).InCall && q.Tool == nil:
 			return notPack("question %s asks in a call, and not in which", id)
-		case supervisor.OfBudget(q) && (q.Exceeded == nil || first != q):
+		case questions.OfBudget(q) && (q.Exceeded == nil || first != q):
 			return notPack("question %s is about a budget, and not about which", id)
 		case q.State != checkpoints.QuestionOpen && q.State != checkpoints.QuestionWithdrawn && q.AnsweredAt == nil:
 			return notPack("question %s is answered, and not when", id)
@@ -132,12 +132,12 @@ func withheld(u *unpacking, before supervisor.State) ([]checkpoints.InboxEntry, 
 		is := u.state.Questions.Get(q.ID)
 		kind := questions.KindOf(q.Kind)
 		switch word, _ := questions.Decision(q.Answer); {
-		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !supervisor.IsOpen(is):
+		case q.Revoked != "" || !questions.Grants(q) || is.Revoked == "" && !is.IsOpen():
 		case ask.GrantsRule(q) && u.Vouched: // it is given again
 		case ask.GrantsRule(q):
 			all = append(all, Withheld{What: "the rule " + ask.RuleOf(q).Rule,
 				Again: "--allow " + ShellLine([]string{ask.RuleOf(q).Rule})})
-		case supervisor.IsOpen(is):
+		case is.IsOpen():
 			all = append(all, Withheld{What: fmt.Sprintf("the answer to %s (%s), which is asked anew: %s",
 				q.ID, q.Kind, text.Line(q.Answer, text.MaxLine))})
 		case kind.Ruled && word == supervisor.Allow && !q.GrantSpent, kind.Runs && q.Ran == nil:

@@ -13,6 +13,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/git"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/worktree"
 )
@@ -57,7 +58,7 @@ func (u *unpacking) planTree(ctx context.Context, agent string, g *git.GitManife
 	if a == nil || !ownsTree(a) {
 		return nil, notPack("its run has no such worktree")
 	}
-	of := supervisor.AgentOfBranch(u.before.Run.ID, a.Worktree.Branch)
+	of := label.AgentOfBranch(u.before.Run.ID, a.Worktree.Branch)
 	if u.before.Agents.Get(of) == nil {
 		return nil, notPack("its branch is %.100q", a.Worktree.Branch)
 	}

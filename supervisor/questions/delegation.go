@@ -75,3 +75,12 @@ func checkDelegation(_ *Question, answer, _ string) error {
 	}
 	return nil
 }
+
+// WhyDenied says in words why a nested run is not started.
+func WhyDenied(answer, by string) string {
+	why, alternative := Denied(&checkpoints.Question{Response: checkpoints.Response{Answer: answer}})
+	if why == "" {
+		why = "no reason was given."
+	}
+	return strings.TrimRight(strings.TrimSpace(fmt.Sprintf("denied by %s: %s %s", by, why, alternative)), ".")
+}

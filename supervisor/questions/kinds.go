@@ -139,3 +139,41 @@ func Resolve(q *Question) Resolution {
 	}
 	return Resolution{}
 }
+
+// WorksOn reports whether an agent works on while a question of its is open, and is not done before it is answered.
+func WorksOn(q *checkpoints.Question) bool { return q.Assumed != nil || KindOf(q.Kind).Refused }
+
+// Hookable reports whether a hook may answer in place of a person: what is asked by can_use_tool.
+func Hookable(q *checkpoints.Question) bool {
+	return q.Tool != nil && !q.Tool.Served && q.Tool.ToolUse != "" && !KindOf(q.Kind).Server
+}
+
+// TakenBack reports whether claude has taken back the request of a question that has an answer.
+func TakenBack(q *checkpoints.Question) bool {
+	return q.State == checkpoints.QuestionAnswered && !q.Delivering && q.Tool.Launch == 0
+}
+
+// Unsaid reports whether a question is the first of a group of whose answers the agent has not been told all. One of a
+// run that has had many is passed over by it before anything is looked up.
+func Unsaid(q *checkpoints.Question) bool {
+	return q.Index == 0 && q.State == checkpoints.QuestionAnswered && !IsFurther(q)
+}
+
+// IsFurther reports whether the answer of another question has led to this one: the agent reads of both in one.
+func IsFurther(q *checkpoints.Question) bool { return KindOf(q.Kind).Runs || q.Asker != "" }
+
+// OnlyTells reports whether the answer to a question tells the agent something, and has nothing done.
+func OnlyTells(q *checkpoints.Question) bool { return KindOf(q.Kind).Tells }
+
+// OfBudget reports whether a question is about a budget.
+func OfBudget(q *checkpoints.Question) bool { return q.Kind == AskBudget }
+
+// Posted reports whether a question lies in the folder under its own id: those that anybody may answer, and that have
+// no file of their agent's.
+func Posted(q *checkpoints.Question) bool {
+	return q.File == nil && KindOf(q.Kind).Posted
+}
+
+// Writable reports whether a question of this kind may be answered by what was written down before: by a task file.
+// What lets the agent do more than it may by itself is a person's to decide.
+func Writable(kind checkpoints.QuestionKind) bool { return KindOf(kind).Writable }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
@@ -110,7 +111,7 @@ const program = "claude-supervise"
 func keep(ctx context.Context, c client.Client, q *supervisor.Question, value string, a Answer) error {
 	var err error
 	if q.Run == "" && len(a.Images) > 0 {
-		return &client.ImagesRefusal{Question: q.ID, Reason: supervisor.ScriptAsks}
+		return &client.ImagesRefusal{Question: q.ID, Reason: ask.ScriptAsks}
 	}
 	if q.Run == "" {
 		err = filedrop.Put(q, value, a.By, a.Change)

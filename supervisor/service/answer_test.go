@@ -12,6 +12,7 @@ import (
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/internal/storetest"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/view"
 )
 
@@ -50,7 +51,7 @@ func TestTheFirstReplyStandsAndCanBeChanged(t *testing.T) {
 	if _, err = Reply(t.Context(), c, "q-aaaaaa", typed("1")); !errors.As(err, &taken) || taken.By != "ann" {
 		t.Errorf("whoever is late is told %v", err)
 	}
-	s.Leave(supervisor.LeavingParked)
+	s.Leave(records.LeavingParked)
 	another := Replied("JWT", false, true)
 	if kept, err = Reply(t.Context(), c, "q-aaaaaa", another); err != nil || !kept.Alone ||
 		!strings.Contains(kept.Note, "resume r-aaaaaaaa") {

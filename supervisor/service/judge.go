@@ -3,8 +3,8 @@ package service
 import (
 	"strings"
 
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -60,7 +60,7 @@ func Fits(program string, q view.QuestionView, a Answer) error {
 		return Refused("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
 	case q.Run == "" && a.AllLike:
 		return Refused("question %s belongs to no run, so there are none like it; leave --all-like out", q.ID)
-	case a.AllLike && !supervisor.Sharable(q.Kind):
+	case a.AllLike && !records.Sharable(q.Kind):
 		return Refused("the answer to a question of this kind (%s) is for it alone; leave --all-like out", q.Kind)
 	case a.SkipRest && !q.Optional:
 		return Refused("%s and the questions asked with it are required; --skip-rest skips none of them; nothing was kept",

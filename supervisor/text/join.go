@@ -31,3 +31,8 @@ func FirstOf(names []string, most int) []string {
 	}
 	return names
 }
+
+// SameWords reports whether two texts differ in nothing but case and white space.
+func SameWords(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+}

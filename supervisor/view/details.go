@@ -11,7 +11,9 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/label"
 	"claude-supervise/supervisor/notice"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/task"
 )
 
@@ -49,13 +51,13 @@ type WorktreeView struct {
 
 // worktreeViews returns the worktrees of a run's agents.
 func worktreeViews(run supervisor.Run, agents []supervisor.Agent) map[string]WorktreeView {
-	s, views := supervisor.FoldersIn(run, agents), map[string]WorktreeView{}
+	s, views := records.FoldersIn(run, agents), map[string]WorktreeView{}
 	for _, a := range agents {
 		if a.Worktree != nil {
 			w := asItIs(*a.Worktree)
 			merge, drop := s.Commands(&a, w)
 			views[a.ID] = WorktreeView{
-				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: supervisor.LeftIn(&w),
+				State: w.State, Path: w.Path, Branch: w.Branch, Base: w.Base, Left: label.LeftIn(&w),
 				Merge: append([]string{}, merge...), Drop: append([]string{}, drop...),
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/storetest"
+	"claude-supervise/supervisor/records"
 )
 
 // A supervisor says that it leaves, and frees its lock, between the read of its run's record and the look at the lock.
@@ -24,7 +25,7 @@ func TestARunWhoseSupervisorLeavesMeanwhileIsNotOrphaned(t *testing.T) {
 					return err
 				}
 				if reads == 1 && leaves {
-					s.Run.Left = supervisor.LeavingParked
+					s.Run.Left = records.LeavingParked
 					s.Save(checkpoints.Parked, "asks")
 				}
 				return nil

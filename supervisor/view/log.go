@@ -261,7 +261,7 @@ func CallInWords(name string, input json.RawMessage) string {
 		case signals.Completion:
 			told = sig.Field("status") + ": " + sig.Field("summary")
 		default:
-			told = supervisor.Spoken(sig)
+			told = listen.Spoken(sig)
 		}
 	} else if name == ask.AskUserQuestion {
 		questions, _ := ask.UserQuestions(input) // one that cannot be read is shown as it is

@@ -9,6 +9,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/records"
 )
 
 // answers lets a question of an agent be answered, so many seconds after ten o'clock.
@@ -78,7 +79,7 @@ func TestAnAnswerIsToldWhileTheLogIsFollowed(t *testing.T) {
 			t.Errorf("it tells %q, want %q", got, step.want)
 		}
 	}
-	l.Leave(supervisor.LeavingInterrupted)
+	l.Leave(records.LeavingInterrupted)
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

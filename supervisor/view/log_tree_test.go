@@ -11,6 +11,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/records"
 )
 
 // A loggedTree is a run whose agents' logs a test writes.
@@ -130,7 +131,7 @@ func TestTheLogsOfARunAreFollowedWithThoseOfAgentsThatAreStartedMeanwhile(t *tes
 	tells("schema: two")
 	l.says(l.Run.Root, 3, "three")
 	tells("root: three")
-	l.Leave(supervisor.LeavingInterrupted)
+	l.Leave(records.LeavingInterrupted)
 	if v := <-ended; v.GoesOn() {
 		t.Errorf("it ended with %+v", v)
 	}
@@ -153,7 +154,7 @@ func TestAnAgentIsWaitedForUntilItHasEndedItself(t *testing.T) {
 	if a := (Awaited{nodes[0], end}); err != nil || !end.GoesOn() || a.Code() != exit.Partial {
 		t.Errorf("it ends with %d: %+v, %v", a.Code(), end, err)
 	}
-	l.Leave(supervisor.LeavingInterrupted)
+	l.Leave(records.LeavingInterrupted)
 	if end, err = r.await(t.Context(), nodes[1]); err != nil ||
 		(Awaited{nodes[1], end}).Code() != exit.Interrupted {
 		t.Errorf("the run ends with %+v, %v", end, err)

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/records"
 )
 
 // A Node is a run or one of the agents below its root, to be waited for.
@@ -121,7 +121,7 @@ func (v RunView) code() int {
 	switch {
 	case v.EndedAt != nil && v.ExitCode != nil:
 		return *v.ExitCode
-	case v.Status == checkpoints.Parked, v.left == supervisor.LeavingParked:
+	case v.Status == checkpoints.Parked, v.left == records.LeavingParked:
 		if slices.ContainsFunc(v.Agents, func(a AgentView) bool { return a.Status == checkpoints.OverBudget }) {
 			return exit.Budget
 		}

@@ -9,6 +9,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/internal/storetest"
+	"claude-supervise/supervisor/records"
 )
 
 func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
@@ -19,11 +20,11 @@ func TestAwaitReturnsWhenARunHasEndedOrIsLeft(t *testing.T) {
 		left   string
 		want   int
 	}{
-		"ended":  {checkpoints.Partial, true, supervisor.LeavingEnded, exit.Partial},
-		"parked": {checkpoints.Parked, false, supervisor.LeavingParked, exit.Parked},
-		"interrupted": {checkpoints.Interrupted, false, supervisor.LeavingInterrupted,
+		"ended":  {checkpoints.Partial, true, records.LeavingEnded, exit.Partial},
+		"parked": {checkpoints.Parked, false, records.LeavingParked, exit.Parked},
+		"interrupted": {checkpoints.Interrupted, false, records.LeavingInterrupted,
 			exit.Interrupted},
-		"parked, then interrupted": {checkpoints.Parked, false, supervisor.LeavingInterrupted,
+		"parked, then interrupted": {checkpoints.Parked, false, records.LeavingInterrupted,
 			exit.Parked},
 		"its supervisor died at work": {checkpoints.Running, false, "", exit.Interrupted},
 		"its supervisor died parked":  {checkpoints.Parked, false, "", exit.Interrupted},
@@ -68,7 +69,7 @@ func TestAwaitLooksOnceThoughThereIsNoTime(t *testing.T) {
 	storetest.NewSaver(t, dirs, "r-goeson01").Save(checkpoints.Running, "launch 1")
 	left := storetest.NewSaver(t, dirs, "r-left0001")
 	left.Save(checkpoints.Parked, "asks")
-	left.Leave(supervisor.LeavingParked)
+	left.Leave(records.LeavingParked)
 	noTime := errors.New("no time")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(noTime)

@@ -89,7 +89,7 @@ func endingOfRun(out supervisor.Outcome) string {
 			"Then run: claude-supervise resume %s", id)
 	case out.Code == exit.Unreported:
 		text += fmt.Sprintf("\nTo have it continue, or report, run: claude-supervise resume %s", id)
-	case supervisor.Revivable(out.Root):
+	case out.Root.Revivable():
 		text += fmt.Sprintf("\nFix the problem, then run: claude-supervise resume %s", id)
 	}
 	return text

@@ -15,6 +15,7 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -111,7 +112,7 @@ func offersButtons(q *supervisor.Question) bool {
 			return false
 		}
 	}
-	return supervisor.OnlyTells(q) && !q.MultiSelect && len(q.Options) > 0 && len(q.Options) <= maxButtons
+	return questions.OnlyTells(q) && !q.MultiSelect && len(q.Options) > 0 && len(q.Options) <= maxButtons
 }
 
 // hasButtons reports whether the desktop has buttons, which is looked for once.

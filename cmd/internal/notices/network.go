@@ -265,7 +265,7 @@ func (p *mailer) buttons(q *supervisor.Question, t terminal.Question, all bool) 
 			labels, answers = []string{"Allow once"}, []string{"allow"}
 		}
 		return append(labels, "Deny"), append(answers, "deny")
-	case !supervisor.OnlyTells(q) || t.MultiSelect || len(t.Options) > notify.MaxPhoneButtons:
+	case !questions.OnlyTells(q) || t.MultiSelect || len(t.Options) > notify.MaxPhoneButtons:
 		return nil, nil
 	}
 	for _, o := range t.Options {
@@ -342,7 +342,7 @@ func Pressed(ctx context.Context, c client.Client, given string, option int) (qu
 		return "", "", unknown
 	case err != nil:
 		return "", "", err
-	case !supervisor.IsOpen(q):
+	case !q.IsOpen():
 		return "", "", &service.Refusal{Reason: service.Closed, Text: "this question is closed; nothing was changed"}
 	case option < 0 || option >= len(answers):
 		return "", "", service.Refused("there is no such button; nothing was answered")

@@ -20,6 +20,7 @@ import (
 	"claude-supervise/cmd/internal/markup"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -96,7 +97,7 @@ func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 MST
 // chosen returns the decisions that are about what an agent may do, or the others.
 func chosen(all []view.Decision, grants bool) []view.Decision {
 	return slices.DeleteFunc(slices.Clone(all), func(d view.Decision) bool {
-		return supervisor.Writable(d.Kind) == grants
+		return questions.Writable(d.Kind) == grants
 	})
 }
 

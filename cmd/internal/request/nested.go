@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/nested"
+	"claude-supervise/supervisor/records"
 )
 
 // nestedFlags are the flags of run that count inside an agent. All else is the run's, which a person has started.
@@ -19,7 +19,7 @@ var nestedFlags = []string{
 }
 
 // Nested returns what is asked for, and what is to be told of what does not count inside an agent.
-func Nested(cmd *cobra.Command, o Request, f Flags, caller supervisor.Caller) (t nested.NestedTask,
+func Nested(cmd *cobra.Command, o Request, f Flags, caller records.Caller) (t nested.NestedTask,
 	told []string, err error) {
 	switch {
 	case f.Demo != "" && o.Config.Demo != caller.Demo:

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/exitcode"
-	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/exit"
+	"claude-supervise/supervisor/records"
 )
 
 // asked returns what a command line asks for, in a folder of its own.
@@ -151,7 +151,7 @@ func TestAPoolHasATaskForEachItem(t *testing.T) {
 }
 
 func TestARunInsideAnAgentTakesNothingThatIsTheRunsOwn(t *testing.T) {
-	caller := supervisor.Caller{Run: "r-aaaaaaaa", Agent: "a-7Qm2xK9fWb4T", Exec: []string{"true"}}
+	caller := records.Caller{Run: "r-aaaaaaaa", Agent: "a-7Qm2xK9fWb4T", Exec: []string{"true"}}
 	for name, c := range map[string]struct {
 		args    []string
 		refused string

@@ -1,10 +1,8 @@
-package supervisor
+package checkpoints
 
 import (
 	"slices"
 	"testing"
-
-	"claude-supervise/checkpoints"
 )
 
 func TestALaunchEntersNoPhaseThatCannotFollow(t *testing.T) {
@@ -17,24 +15,24 @@ func TestALaunchEntersNoPhaseThatCannotFollow(t *testing.T) {
 						t.Errorf("from %s to %s: refused %v", from, to, refused)
 					}
 				}()
-				enter(&Launch{Phase: from}, to)
+				(&Launch{Phase: from}).Enter(to)
 			}()
 		}
 	}
 }
 
 func TestNoLaunchComesBackFromItsEnd(t *testing.T) {
-	reached := []checkpoints.LaunchPhase{checkpoints.LaunchIntended}
+	reached := []LaunchPhase{LaunchIntended}
 	for i := 0; i < len(reached); i++ {
 		for _, next := range phases[reached[i]] {
-			if reached[i].Ended() && !next.Ended() || next == checkpoints.LaunchIntended {
+			if reached[i].Ended() && !next.Ended() || next == LaunchIntended {
 				t.Errorf("%s comes after %s", next, reached[i])
 			}
 			if !slices.Contains(reached, next) {
 				reached = append(reached, next)
 			}
 		}
-		if lives := !reached[i].Ended(); lives && !slices.Contains(phases[reached[i]], checkpoints.LaunchEnded) {
+		if lives := !reached[i].Ended(); lives && !slices.Contains(phases[reached[i]], LaunchEnded) {
 			t.Errorf("a launch that is %s cannot end", reached[i])
 		}
 	}
