@@ -382,9 +382,16 @@ func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionVi
 	if questionID.MatchString(id) {
 		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
 			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt, nil))
-		if err != nil || len(found) > 0 {
+		if err != nil || len(found) > 0 || flow.IsOther(id) { // it means nothing else
 			return Named(found, id), err
 		}
+	}
+	if flow.IsRun(id) {
+		l, err := f.now(ctx, id)
+		if none := new(NoRunError); errors.As(err, &none) {
+			return nil, nil
+		}
+		return questionsOf([]flow.Listed{l}, err)
 	}
 	open, err := f.Questions(ctx)
 	return Named(open, id), err
@@ -416,20 +423,20 @@ func questionsOf(runs []flow.Listed, err error) ([]view.QuestionView, error) {
 	return open, nil
 }
 
-// WhoseAnswer returns the answer that a question has; nil if it has none that the fleet knows.
-func (f Fleet) WhoseAnswer(ctx context.Context, question string) (*flow.Answer, error) {
-	runs, err := f.Runs(ctx, true, false)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs {
-		for _, a := range r.Answered {
-			if a.Question == question {
-				return &a, nil
-			}
+// WhoseAnswer returns the answer that a question has; nil if it has none that the fleet knows. The lists are read up to
+// the run that has it.
+func (f Fleet) WhoseAnswer(ctx context.Context, question string) (a *flow.Answer, err error) {
+	_, err = f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1, func(l flow.Listed) bool {
+		at := slices.IndexFunc(l.Answered, func(a flow.Answer) bool { return a.Question == question })
+		if at >= 0 && a == nil {
+			a = &l.Answered[at]
 		}
+		return at >= 0
+	})
+	if a != nil {
+		return a, nil
 	}
-	return nil, nil
+	return nil, err
 }
 
 // Answer answers a question. *RefusedError says why it was not taken; of kind flow.ErrTaken, whose was

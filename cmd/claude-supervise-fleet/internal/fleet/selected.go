@@ -58,8 +58,13 @@ func selects(of service.Selection) (string, error) {
 		}
 		any = append(any, "'"+status+"'")
 	}
-	if len(any) > 0 {
-		query += fmt.Sprintf(" AND %s IN (%s)", flow.AttributeStatus, strings.Join(any, ", "))
+	in := fmt.Sprintf("%s IN (%s)", flow.AttributeStatus, strings.Join(any, ", "))
+	switch {
+	case len(any) == 0:
+	case slices.Contains(of.Statuses, flow.StatusQueued): // also before a worker has read it
+		query += fmt.Sprintf(" AND (%s OR %s IS NULL AND ExecutionStatus = 'Running')", in, flow.AttributeStatus)
+	default:
+		query += " AND " + in
 	}
 	return query, nil
 }

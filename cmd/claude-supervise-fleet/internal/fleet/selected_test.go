@@ -11,6 +11,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
@@ -87,6 +88,7 @@ func TestOfVeryManyRunsOnlyThoseThatAreWantedAreRead(t *testing.T) {
 		"by labels":   {of: service.Selection{Most: 5, Labels: []string{"cpu"}}, want: 5, last: "r-00000009", most: 400},
 		"by time":     {of: service.Selection{Since: time.Unix(1e9-9, 0)}, want: 10, last: "r-00000009", most: 2000, query: "StartTime >= '2001-09-09T01:46:31Z'"},
 		"by statuses": {of: service.Selection{All: true, Most: 1, Statuses: []string{"parked", "failed"}}, want: 1, last: "r-00000000", most: 1, query: "ClaudeSuperviseStatus IN ('parked', 'failed')"},
+		"queued":      {of: service.Selection{Most: 1, Statuses: []string{"queued"}}, want: 1, last: "r-00000000", most: 1, query: "IN ('queued') OR ClaudeSuperviseStatus IS NULL AND"},
 		"all":         {of: service.Selection{}, want: 2000, last: "r-00001999", most: 2000},
 		"a quote":     {of: service.Selection{Statuses: []string{"x' OR '"}}, refuse: true},
 	} {
@@ -119,4 +121,36 @@ func TestANameIsLookedForUpToTheRunThatHasIt(t *testing.T) {
 	if _, err := f.Run(t.Context(), "no such name"); err == nil {
 		t.Error("a name that no run has is found")
 	}
+}
+
+// Whoever asks whose answer a question has, and what an id of a run asks, has no more read than that takes.
+func TestAnIDHasNoMoreReadThanIsNeeded(t *testing.T) {
+	p, f := manyRuns(t, 2000)
+	memo, err := converter.WithDataConverterSerializationContext(f.Converter, converter.WorkflowSerializationContext{
+		Namespace: "n", WorkflowID: "r-00000009"}).ToPayload(flow.Listed{RunInfo: flow.RunInfo{ID: "r-00000009"},
+		Answered: []flow.Answer{{Question: "q-abc234", Text: "JWT"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.all[9].Memo.Fields[flow.MemoRun] = memo
+	if a, err := f.WhoseAnswer(t.Context(), "q-abc234"); err != nil || a == nil || a.Text != "JWT" || p.read > flow.MostListed {
+		t.Errorf("it is %+v, and %d were read: %v", a, p.read, err)
+	}
+	if a, err := f.WhoseAnswer(t.Context(), "q-zzz234"); err != nil || a != nil {
+		t.Errorf("of a question that nobody has answered it is %+v, %v", a, err)
+	}
+	p.all, p.read, p.queries = p.all[:0], 0, nil
+	if open, err := f.QuestionsNamed(t.Context(), "q-abc234"); err != nil || len(open) > 0 || len(p.queries) != 1 {
+		t.Errorf("%d are open, by %q: %v", len(open), p.queries, err)
+	}
+	p.queries = nil
+	if open, err := f.QuestionsNamed(t.Context(), "r-00000009"); err != nil || len(open) > 0 || len(p.queries) > 0 {
+		t.Errorf("%d are open, by %q: %v", len(open), p.queries, err)
+	}
+}
+
+// DescribeWorkflowExecution knows none.
+func (p *pages) DescribeWorkflowExecution(_ context.Context, run, _ string) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return nil, serviceerror.NewNotFound(run)
 }
