@@ -170,19 +170,41 @@ func TestASessionThatIsKilledLeavesItsQuestion(t *testing.T) {
 	waitUntil(t, "the transcript has the call", func() bool { return strings.Contains(w.askFile(q.ID), `"call"`) })
 	noError(t, s.cmd.Process.Signal(syscall.SIGKILL))
 	waitUntil(t, "it has ended", func() bool {
-		return strings.Contains(w.must("show", q.ID), "State: open (its session ended while it asked)")
+		return strings.Contains(w.must("show", q.ID), "State: open (its session ended while it asked; ")
 	})
 	waitUntil(t, "no process is left", func() bool { return len(machine.With(machine.InHome(w.Home))) == 0 })
 	if now := w.asksHere("Which database?"); now.ID != q.ID || now.Session.PID != 0 {
 		t.Errorf("it is %+v", now)
 	}
-	if code, _, said := w.run("answer", q.ID, "2"); code == 0 || !strings.Contains(said, "claude --resume "+q.Session.ID) {
-		t.Errorf("whoever answers has exit %d and is told %s", code, said)
+	left := w.askFile(q.ID)
+	_, said, also := w.run("answer", q.ID, "2", "--resume")
+	run := w.ps()
+	if said += also; !strings.Contains(said, run.ID) || !strings.Contains(said, "claude --resume "+q.Session.ID) {
+		t.Errorf("whoever answers is told %s", said)
 	}
-	w.must("answer", q.ID, "--decline", "it is too late")
+	// Killed before it was put away, its question is the run's alone all the same.
+	noError(t, os.WriteFile(filepath.Join(w.Dirs.State, "sessions", q.ID+".json"), []byte(left), 0o600))
 	if open := w.must("questions"); !strings.Contains(open, "No question is open") {
 		t.Errorf("open are\n%s", open)
 	}
+	w.must("wait", "--question", run.ID) // the call that follows is not made unasked
+	call := w.questions()[0]
+	if !strings.Contains(call.Question, "touch made.txt") {
+		t.Errorf("it asks %+v", call)
+	}
+	w.must("answer", call.ID, "allow")
+	w.run("wait", run.ID)
+	if now := w.ps(); now.Status != "succeeded" && now.Status != "unreported" || !w.exists("made.txt") {
+		t.Errorf("the run is %+v", now)
+	}
+	if !w.API.Received(`"Which database?"="SQLite"`) {
+		t.Error("the answer is not the result of the call")
+	}
+	// And opened on a terminal it is one conversation.
+	cmd := exec.Command(claude.Program(t), "--resume", q.Session.ID)
+	cmd.Dir, cmd.Env = w.Cwd, w.Env
+	again := w.seat(cmd, nil)
+	again.sees("All.is.done|All is done|done")
 }
 
 // askFile is what is kept of what a session asks.

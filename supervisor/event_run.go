@@ -17,11 +17,12 @@ type Created struct {
 	Run, Name, Cwd, Agent, Task   string
 	SuccessCriteria, Deliverables []string `json:",omitempty"`
 	Config                        conf.Config
-	Children                      []task.Child `json:",omitempty"` // that the task itself states
-	Estimated                     string       `json:",omitempty"` // how long the root's task takes, as written
-	Group                         bool         `json:",omitempty"` // the root has no conversation: it is its children
-	From                          string       `json:",omitempty"` // the session with whose conversation the root's begins
-	Fork                          *task.Fork   `json:",omitempty"` // the question of another run from which it goes on
+	Children                      []task.Child  `json:",omitempty"` // that the task itself states
+	Estimated                     string        `json:",omitempty"` // how long the root's task takes, as written
+	Group                         bool          `json:",omitempty"` // the root has no conversation: it is its children
+	From                          string        `json:",omitempty"` // the session with whose conversation the root's begins
+	Fork                          *task.Fork    `json:",omitempty"` // the question of another run from which it goes on
+	TakesUp                       *task.Session `json:",omitempty"` // the conversation with whose questions it begins
 }
 
 var _ = kind[Created]("created")
@@ -41,8 +42,11 @@ func (e Created) apply(d *transition) error {
 	}
 	d.Config = e.Config
 	d.addAgent(root)
-	if e.Fork != nil {
+	switch {
+	case e.Fork != nil:
 		d.forks(root, *e.Fork)
+	case e.TakesUp != nil:
+		d.takesUp(root, *e.TakesUp)
 	}
 	for _, child := range e.Children {
 		if child.Parent == "" {

@@ -66,7 +66,7 @@ func (s State) Fork(question string) (f task.Fork, err error) {
 	return f, nil
 }
 
-// forkLaunch is the launch in which the agent of a fork has asked, as its records have it: the other run's.
+// forkLaunch is the launch in which an agent has asked before its run began, as its records have it.
 const forkLaunch = 1
 
 // ForkTask returns the task of a fork: that of the agent, as the run was begun.
@@ -84,24 +84,40 @@ func (s State) ForkTask(f task.Fork) task.Task {
 // forks has the root of a new run go on from a question of another: as one that was parked there, and is answered.
 func (d *transition) forks(root *Agent, f task.Fork) {
 	d.run().Forked = &f.Forked
-	root.Launches = forkLaunch
 	root.Worktree = &checkpoints.Worktree{State: checkpoints.WorktreeWanted, Branch: label.Branch(root), From: d.Run.Cwd,
 		Moment: &checkpoints.MomentOf{Run: f.Run, ID: f.Moment}}
-	ended := d.at
-	d.addLaunch(&Launch{Agent: root.ID, N: forkLaunch, Phase: checkpoints.LaunchSurveyed, Resume: true, Begun: true,
-		Version: f.Version, End: endPark, EndedAt: &ended, Outcome: "was in " + f.Run + ", until " + f.Question})
-	for i, q := range f.Questions {
-		q.Run, q.Agent, q.Who, q.Group, q.Index, q.AskedAt = d.Run.ID, root.ID, "", f.Questions[0].ID, i, d.at
-		q.Handling = checkpoints.Handling{NoMoment: "it is that of " + f.Run}
+	asked := slices.Clone(f.Questions)
+	for i := range asked {
+		q := &asked[i]
+		q.State, q.Handling = checkpoints.QuestionAnswered, checkpoints.Handling{NoMoment: "it is that of " + f.Run}
 		q.Grant, q.Like, q.ForAllLike = checkpoints.Grant{}, "", false
-		if q.State = checkpoints.QuestionAnswered; q.Tool != nil {
+	}
+	d.askedBefore(root, f.Version, "was in "+f.Run+", until "+f.Question, asked)
+	d.answer(InboxEntry{Question: f.Questions[f.Asked].ID, Value: f.Answer, By: f.By, At: d.at})
+}
+
+// askedBefore has an agent have asked in a launch before its first, which nobody supervised for this run.
+func (d *transition) askedBefore(a *Agent, version, outcome string, qs []checkpoints.Question) {
+	a.Launches = forkLaunch
+	ended := d.at
+	d.addLaunch(&Launch{Agent: a.ID, N: forkLaunch, Phase: checkpoints.LaunchSurveyed, Resume: true, Begun: true,
+		Version: version, End: endPark, EndedAt: &ended, Outcome: outcome})
+	for i, q := range qs {
+		q.Run, q.Agent, q.Who, q.Group, q.Index, q.AskedAt = d.Run.ID, a.ID, "", qs[0].ID, i, d.at
+		if q.Tool != nil {
 			call := *q.Tool
 			call.Launch, call.Request = forkLaunch, ""
 			q.Tool = &call
 		}
 		d.addQuestion(&q)
 	}
-	d.answer(InboxEntry{Question: f.Questions[f.Asked].ID, Value: f.Answer, By: f.By, At: d.at})
+}
+
+// takesUp has the root of a new run go on, in its own conversation, from the questions with which that has ended.
+func (d *transition) takesUp(root *Agent, of task.Session) {
+	root.SessionID = of.ID
+	d.askedBefore(root, of.Version, "was a session that nobody supervised", of.Questions)
+	d.saysParked()
 }
 
 // ForkDue reports whether the conversation with which an agent begins is still to be made of that of another run. One

@@ -168,7 +168,7 @@ func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wante
 		return w, true, nil
 	}
 	byFile, problems, err := filedrop.Unowned(ctx, c.Store)
-	if len(open)+len(byFile) > 0 || len(view.SessionQuestions(c.Dirs, nil)) > 0 {
+	if len(open)+len(byFile) > 0 || len(c.Reader().SessionQuestions(ctx, nil)) > 0 {
 		return w, true, nil
 	}
 	if err == nil {

@@ -64,7 +64,7 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 	open = append(open, byFile...)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)
-		asked := view.SessionQuestions(client.Dirs, nil)
+		asked := client.Reader().SessionQuestions(ctx, nil)
 		for i, q := range open {
 			asked = slices.Insert(asked, i, client.Reader().View(q))
 		}

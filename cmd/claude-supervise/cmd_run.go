@@ -20,7 +20,6 @@ import (
 	"claude-supervise/examples"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/engine"
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
@@ -148,10 +147,8 @@ continues.`,
 			if err != nil {
 				return err
 			}
-			if f.Demo == "" && o.Config.Abilities().OnPath {
-				if o.Config.Claude, err = doctor.FindClaude(f.Claude, os.Environ()); err != nil {
-					return err
-				}
+			if err := findClaude(&o, f); err != nil {
+				return err
 			}
 			if err := request.Remind(gaps, f); err != nil {
 				return err

@@ -50,7 +50,7 @@ func clientBy(open func() (client.Client, error)) (client.Client, error) {
 		return client.Client{}, err
 	}
 	c, err := open()
-	c.At = at
+	c.At, c.Fresh = at, freshRun
 	return c, err
 }
 

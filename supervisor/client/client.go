@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
+	"claude-supervise/supervisor/task"
 	"claude-supervise/supervisor/view"
 )
 
@@ -23,6 +26,9 @@ type Client struct {
 	Dirs  checkpoints.Dirs
 	Store *checkpoints.Store
 	At    func(point string) // for tests: called at each of Points that a client passes; nil otherwise
+	// Fresh sets up a run with a prompt and a folder as its person would begin it by these alone, and says how a call that
+	// is made in the folder at is shown. nil: no run is begun here.
+	Fresh func(prompt, cwd, at string) (t task.Task, look func(tool string, input json.RawMessage) ask.CallView, err error)
 }
 
 // Reader reads what the client writes, from the same database.

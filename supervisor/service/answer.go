@@ -75,7 +75,7 @@ func Reply(ctx context.Context, c client.Client, id string, a Answer) (Kept, err
 	q, err := view.FindQuestion(ctx, c.Store, id)
 	if view.NoSuchID(err) {
 		if of, asked := sessions.Find(c.Dirs, id); asked != nil {
-			return replyToSession(ctx, c.Dirs, of, asked, a)
+			return replyToSession(ctx, c, of, asked, a)
 		}
 	}
 	if err != nil {

@@ -257,7 +257,7 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 		for _, q := range byFile {
 			open = append(open, view.View(q))
 		}
-		open = append(open, view.SessionQuestions(r.Dirs, nil)...)
+		open = append(open, r.SessionQuestions(ctx, nil)...)
 		notes = FileNotes(problems, err)
 		return open, nil
 	})
@@ -265,12 +265,9 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 }
 
 // Outside is view.SessionQuestions. What cannot be read is left out.
-func (m Machine) Outside(context.Context) []view.QuestionView {
-	dirs, err := client.DefaultDirs()
-	if err != nil {
-		return nil
-	}
-	return view.SessionQuestions(dirs, nil)
+func (m Machine) Outside(ctx context.Context) []view.QuestionView {
+	open, _ := Read(m, func(r view.Reader) ([]view.QuestionView, error) { return r.SessionQuestions(ctx, nil), nil })
+	return open
 }
 
 // FileNotes says which question files cannot be read, or with err that none can.

@@ -71,7 +71,7 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 	}
 	all := views(open...)
 	if of == "" {
-		all = append(all, view.SessionQuestions(c.Dirs, nil)...)
+		all = append(all, c.Reader().SessionQuestions(ctx, nil)...)
 	}
 	switch {
 	case len(all) == 0 && of != "":

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/client"
@@ -29,9 +31,9 @@ func fitsSession(program string, q view.QuestionView, a Answer) error {
 }
 
 // replyToSession is Reply to a question of an outside session. The answer is with claude when it returns.
-func replyToSession(ctx context.Context, d checkpoints.Dirs, of *sessions.Ask, q *checkpoints.Question,
+func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *checkpoints.Question,
 	a Answer) (Kept, error) {
-	k := Kept{Question: view.OfSession(of, q)}
+	k, d := Kept{Question: view.OfSession(of, q)}, c.Dirs
 	s := k.Question.Session
 	switch {
 	case q.State != checkpoints.QuestionOpen && q.AnsweredAt != nil:
@@ -44,16 +46,15 @@ func replyToSession(ctx context.Context, d checkpoints.Dirs, of *sessions.Ask, q
 		}
 		k.Text, k.Also = *a.Decline, "It is not listed any more. The session had ended, and is not told."
 		return k, sessions.Dismiss(d, of)
-	case of.State == sessions.Ended:
-		return k, &Refusal{Reason: Closed, Text: "the session that asks " + q.ID + " has ended; to open it again: cd " +
-			of.Cwd + " && claude --resume " + of.Session + ". To have it listed no more: " + program + " answer " + q.ID +
-			" --decline WHY"}
-	case of.Mode != sessions.ModeAsk:
+	case of.Mode != sessions.ModeAsk && of.State != sessions.Ended:
 		return k, &Refusal{Reason: Elsewhere, Text: "question " + q.ID + " is answered where it is asked alone: " + s.Where()}
 	}
 	var err error
 	if k.Text, err = Judge(program, k.Question, a, questions.Place{}); err != nil {
 		return k, err
+	}
+	if of.State == sessions.Ended {
+		return goOn(ctx, c, of, k, a)
 	}
 	err = sessions.Give(ctx, d, of, q.ID, k.Text, a.Decline != nil, a.By)
 	var before *sessions.TakenError
@@ -74,4 +75,26 @@ func replyToSession(ctx context.Context, d checkpoints.Dirs, of *sessions.Ask, q
 		k.Also += "\nNot asked about again: " + s.Suggested
 	}
 	return k, nil
+}
+
+// goOn answers a question with which its session has ended: a run takes the session up, and the answer waits for it.
+func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answer) (Kept, error) {
+	if why := sessions.Below(); why != "" {
+		return k, &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
+	}
+	id := k.Question.ID
+	if word, _ := questions.Decision(k.Text); word == questions.AllowRun && k.Question.Session.Suggested != "" {
+		return k, Refused("the session that asks %s has ended, and nothing can be permitted for good in it: type allow", id)
+	}
+	if err := takeUp(ctx, c, of); err != nil {
+		return k, &Refusal{Reason: Closed, Text: fmt.Sprintf("the session that asks %s has ended, and cannot be taken up here: "+
+			"%v. To open it again: cd %s && claude --resume %s. To have it listed no more: %s answer %s --decline WHY", id, err,
+			of.Cwd, of.Session, program, id)}
+	}
+	k, err := Reply(ctx, c, id, a)
+	if err == nil {
+		k.Also = strings.TrimSpace(k.Also + "\nIts session goes on in the run " + k.Question.Run + ", without a screen. Once " +
+			"that has ended: cd " + of.Cwd + " && claude --resume " + of.Session)
+	}
+	return k, err
 }

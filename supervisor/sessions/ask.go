@@ -51,6 +51,7 @@ type Ask struct {
 	Offered   json.RawMessage         `json:"offered,omitempty"` // what claude suggests to permit for good
 	Call      string                  `json:"call,omitempty"`    // the id of the call, once the transcript has it
 	Line      string                  `json:"line,omitempty"`    // and the uuid of its line there
+	Version   string                  `json:"version,omitempty"` // and the release of claude that wrote it
 	State     State                   `json:"state"`
 	Settled   bool                    `json:"settled,omitempty"` // its state is the last
 	EndedAt   *time.Time              `json:"ended_at,omitempty"`

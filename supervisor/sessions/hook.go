@@ -209,7 +209,7 @@ func (w *waiting) look() (s State, over bool) {
 		if c == nil {
 			return "", false
 		}
-		w.ask.Call, w.ask.Line = c.id, c.line
+		w.ask.Call, w.ask.Line, w.ask.Version = c.id, c.line, c.version
 		_ = w.ask.save(w.dirs) // it is found again
 	}
 	for _, c := range w.read.calls {

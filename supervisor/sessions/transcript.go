@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"strings"
 
 	"claude-supervise/procs/stream"
+	words "claude-supervise/supervisor/text"
 )
 
 // Outcome is what a transcript says of a call.
@@ -29,6 +31,7 @@ const tail = 4 << 20
 // A call is one in a transcript.
 type call struct {
 	id, line string
+	version  string // of the claude that made it
 	name     string
 	input    json.RawMessage
 	outcome  Outcome
@@ -85,6 +88,8 @@ type line struct {
 	Type    string `json:"type"`
 	UUID    string `json:"uuid"`
 	IsMeta  bool   `json:"isMeta"`
+	Cwd     string `json:"cwd"`
+	Version string `json:"version"`
 	Message struct {
 		Content stream.Content `json:"content"`
 	} `json:"message"`
@@ -102,7 +107,7 @@ func (r *reading) read(text []byte) {
 	for _, b := range l.Message.Content {
 		switch b.Type {
 		case "tool_use":
-			r.calls = append(r.calls, &call{id: b.ID, line: l.UUID, name: b.Name, input: b.Input})
+			r.calls = append(r.calls, &call{id: b.ID, line: l.UUID, version: l.Version, name: b.Name, input: b.Input})
 		case "text":
 			if l.Type == "user" && !l.IsMeta { // who says something does not wait for the calls before it
 				for _, c := range r.calls {
@@ -163,6 +168,52 @@ func (a *Ask) outcome() Outcome {
 	}
 	return None
 }
+
+// An Opening is how a conversation began, with which another process takes it up.
+type Opening struct {
+	Prompt string // the first of the person's; never ""
+	Folder string // that claude was started in
+}
+
+const (
+	head      = 1 << 20 // how much of a transcript is read for how it began, in bytes
+	maxPrompt = 4 << 10 // bytes
+)
+
+// Opening reads how the conversation of an ask began. The error says why that cannot be told.
+func (a *Ask) Opening() (o Opening, err error) {
+	f, err := os.Open(a.Transcript)
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, head))
+	if err != nil {
+		return o, err
+	}
+	for l := range bytes.Lines(text) {
+		var is line
+		if json.Unmarshal(l, &is) != nil {
+			continue
+		}
+		o.Folder = cmp.Or(o.Folder, is.Cwd)
+		if is.Type != "user" || is.IsMeta || o.Prompt != "" {
+			continue
+		}
+		for _, b := range is.Message.Content {
+			if b.Type == "text" {
+				o.Prompt = b.Text
+			}
+		}
+	}
+	if o.Folder == "" {
+		return o, errors.New("its transcript does not say in which folder it began")
+	}
+	o.Prompt = cmp.Or(shorten(o.Prompt), "Go on with what the conversation has begun.")
+	return o, nil
+}
+
+func shorten(prompt string) string { return words.Truncate(strings.TrimSpace(prompt), maxPrompt) }
 
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {

@@ -2,6 +2,14 @@ package task
 
 import "claude-supervise/checkpoints"
 
+// A Session is what a run begins with that takes up a conversation which nobody supervised, and which has ended while it
+// asked: the questions of its last call.
+type Session struct {
+	ID        string                 // of the conversation, which goes on as it is
+	Version   string                 // the release of claude that asked
+	Questions []checkpoints.Question // in their order; open
+}
+
 // A Fork is what a run begins with that goes on from a question of another run, with another answer.
 type Fork struct {
 	checkpoints.Forked

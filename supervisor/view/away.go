@@ -71,7 +71,7 @@ func (r Reader) Away(ctx context.Context, since time.Time) (Away, error) {
 	for _, q := range byFile {
 		open = append(open, View(q))
 	}
-	open = append(open, SessionQuestions(r.Dirs, nil)...)
+	open = append(open, r.SessionQuestions(ctx, nil)...)
 	a.Waiting = len(open)
 	for _, q := range open {
 		if q.AskedAt.After(since) {

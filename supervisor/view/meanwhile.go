@@ -74,7 +74,7 @@ func (r Reader) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
 			beside = append(beside, View(q))
 		}
 	}
-	for _, q := range SessionQuestions(r.Dirs, nil) {
+	for _, q := range r.SessionQuestions(ctx, nil) {
 		if cwd == "" || text.Under(q.Cwd, cwd) {
 			beside = append(beside, q)
 		}

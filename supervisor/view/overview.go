@@ -112,7 +112,7 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *remembere
 	for _, q := range byFile {
 		o.Questions = append(o.Questions, View(q))
 	}
-	o.Questions = append(o.Questions, SessionQuestions(r.Dirs, &memory.asks)...)
+	o.Questions = append(o.Questions, r.SessionQuestions(ctx, &memory.asks)...)
 	slices.SortStableFunc(o.Questions, byUrgency)
 	goesOn, open := map[string]bool{}, map[string]bool{}
 	for _, v := range o.Runs {

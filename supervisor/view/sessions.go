@@ -1,6 +1,8 @@
 package view
 
 import (
+	"context"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/sessions"
 )
@@ -17,6 +19,9 @@ type SessionView struct {
 	Suggested string `json:"suggested"` // of a permission: what claude would permit for good; "": nothing
 }
 
+// Ended reports whether there is a session which has ended while it asked: an answer has a run take it up.
+func (s *SessionView) Ended() bool { return s != nil && s.State == string(sessions.Ended) }
+
 // Where says for people where a session is.
 func (s SessionView) Where() string {
 	switch {
@@ -29,15 +34,15 @@ func (s SessionView) Where() string {
 }
 
 // SessionQuestions returns the questions of outside sessions that a person can answer, the oldest first. What cannot be
-// read is left out. m may be nil.
-func SessionQuestions(d checkpoints.Dirs, m *sessions.Memory) []QuestionView {
-	all, err := sessions.All(d, m)
+// read is left out, and what is a run's by now. m may be nil.
+func (r Reader) SessionQuestions(ctx context.Context, m *sessions.Memory) []QuestionView {
+	all, err := sessions.All(r.Dirs, m)
 	if err != nil {
 		return nil
 	}
 	var open []QuestionView
 	for _, a := range all {
-		if !a.Waiting() {
+		if !a.Waiting() || a.State == sessions.Ended && r.takenUp(ctx, a) {
 			continue
 		}
 		for _, q := range a.Questions {
@@ -47,6 +52,12 @@ func SessionQuestions(d checkpoints.Dirs, m *sessions.Memory) []QuestionView {
 		}
 	}
 	return open
+}
+
+// takenUp reports whether a run has the questions of an ask: it has their ids.
+func (r Reader) takenUp(ctx context.Context, a *sessions.Ask) bool {
+	_, err := Question(ctx, r.Store, a.ID)
+	return err == nil
 }
 
 // SessionQuestion returns a question of an outside session by its id, whatever became of it.
@@ -71,17 +82,17 @@ func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	}
 	switch {
 	case a.State == sessions.Ended:
-		v.Remark = "its session ended while it asked"
+		v.Remark = "its session ended while it asked; an answer has it go on without a screen"
 	case a.State == sessions.OnScreen:
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "answered or turned down on its screen"
 	case a.State == sessions.Withdrawn:
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "nobody waits for an answer here; its screen decides"
 	case a.State == sessions.Answered && v.State == checkpoints.QuestionAnswered:
 		v.State = checkpoints.QuestionDelivered
-	case a.Mode == sessions.ModeNotify:
+	case a.Mode == sessions.ModeNotify: // of one that waits
 		v.AnswerCommand, v.Remark = "", "it is answered on its screen alone"
 	}
-	if v.State == checkpoints.QuestionWithdrawn || a.State == sessions.Ended {
+	if v.State == checkpoints.QuestionWithdrawn {
 		v.AnswerCommand = ""
 	}
 	return v

@@ -93,7 +93,7 @@ func (by Answering) Run(cmd *cobra.Command, args []string, f Flags) error {
 		return exitcode.Usage("no question is open, so there is none to decline; nothing was kept")
 	case q == nil:
 		return terminal.Print(func(p *terminal.Printer) error { return p.Result("No question is open.") })
-	case q.Run == "" && f.Resume:
+	case q.Run == "" && f.Resume && !q.Session.Ended():
 		return exitcode.Usage("question %s belongs to no run: it is neither skipped nor resumed", q.ID)
 	case strings.TrimSpace(typed) == "" && asks:
 		w := Wanted{Only: q.ID}
