@@ -207,6 +207,38 @@ func TestASessionThatIsKilledLeavesItsQuestion(t *testing.T) {
 	again.sees("All.is.done|All is done|done")
 }
 
+// What a session that was killed has asked leave for is allowed in the run that takes it up, once, for that very call.
+func TestACallThatASessionAskedForIsAllowedInItsRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(strings.Replace(asksADatabase, "expect:", `  - when: "The person allows it"
+    replies:
+      - tools:
+          - {name: Bash, input: {command: touch made.txt, description: make it}}
+          - {name: Bash, input: {command: touch more.txt, description: more}}
+      - text: "All is made."
+expect:`, 1))
+	w.must("answer", w.asksHere("Which database?").ID, "2")
+	call := w.asksHere("touch made.txt")
+	noError(t, s.cmd.Process.Signal(syscall.SIGKILL))
+	waitUntil(t, "it has ended", func() bool { return strings.Contains(w.must("show", call.ID), "ended while it asked") })
+	if code, _, said := w.run("answer", call.ID, "allow-run"); code != 1 || !strings.Contains(said, "type allow") {
+		t.Errorf("for good it exits %d and says %s", code, said)
+	}
+	w.must("answer", call.ID, "allow", "--resume")
+	run := w.ps()
+	w.must("wait", "--question", run.ID)
+	if asked := w.questions(); !strings.Contains(asked[0].Question, "touch more.txt") || !w.exists("made.txt") {
+		t.Errorf("it asks %+v", asked)
+	}
+	w.must("answer", w.questions()[0].ID, "deny")
+	w.run("wait", run.ID)
+	if w.exists("more.txt") {
+		t.Error("what was denied was made")
+	}
+}
+
 // askFile is what is kept of what a session asks.
 func (w *world) askFile(id string) string {
 	text, _ := os.ReadFile(filepath.Join(w.Dirs.State, "sessions", id+".json"))

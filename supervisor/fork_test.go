@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/table"
+	"claude-supervise/supervisor/task"
 )
 
 // answeredInPlace is a story whose question, asked by a call, has its answer.
@@ -142,5 +144,29 @@ func TestTheWorkIsNotKeptWhileSomethingElseIsAtWork(t *testing.T) {
 	s.Do(MomentKept{Question: "q-1", Moment: "m"})
 	if q := s.State.Questions.Get("q-1"); q.Moment != "" || q.NoMoment == "" {
 		t.Errorf("it is kept as %q (%s)", q.Moment, q.NoMoment)
+	}
+}
+
+// A run that takes up a session is one that was parked at its questions.
+func TestARunThatTakesUpASessionIsParkedAtItsQuestions(t *testing.T) {
+	call := checkpoints.ToolCall{ToolUse: "t1", Name: "AskUserQuestion", Line: "u1", Input: json.RawMessage(`{"questions":[]}`)}
+	asked := checkpoints.Question{ID: "q-one", State: checkpoints.QuestionOpen}
+	asked.Kind, asked.Text, asked.Tool = questions.AskClarification, "Which?", &call
+	session := &task.Session{ID: "s", Version: "2.1.332", Questions: []checkpoints.Question{asked}}
+	created := Created{Run: "r-1", Agent: "a-1", Task: "go", TakesUp: session}
+	s, err := Step(State{}, Happened{At: time.Unix(1, 0), Event: created})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, q := s.Agents.Get("a-1"), s.Questions.Get("q-one")
+	if a.SessionID != "s" || a.Status != checkpoints.Parked || s.Run.Status != checkpoints.Parked ||
+		q.State != checkpoints.QuestionOpen || q.Tool.Launch != 1 || call.Launch != 0 || session.Questions[0].Run != "" {
+		t.Errorf("it is %+v of %+v, and asks %+v", s.Run, a, q)
+	}
+	if s, err = Step(s, Happened{At: time.Unix(2, 0), Event: Opened{PID: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Agents.Get("a-1").Status.Ended() || len(s.Launches.Get("a-1")) != 1 {
+		t.Errorf("unanswered it is %+v", s.Agents.Get("a-1"))
 	}
 }

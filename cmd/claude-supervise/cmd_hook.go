@@ -22,6 +22,7 @@ func newHook() *cobra.Command {
 		Hidden: true,
 		Args:   help.Exactly(0, 0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGPIPE) // a claude that is gone is an error, and the question stays
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 			defer stop()
 			if dirs, err := client.DefaultDirs(); err == nil {

@@ -65,6 +65,9 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 	case errors.As(err, &agent):
 		return k, &Refusal{Reason: Elsewhere, Text: err.Error()}
 	case errors.Is(err, sessions.ErrGone):
+		if now, _ := sessions.Find(d, q.ID); now != nil && now.State == sessions.Ended {
+			return goOn(ctx, c, now, k, a)
+		}
 		return k, &Refusal{Reason: Closed, Text: "question " + q.ID + " was closed meanwhile: its screen has answered, or " +
 			"its session has ended"}
 	case err != nil:
@@ -83,7 +86,7 @@ func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answ
 		return k, &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
 	}
 	id := k.Question.ID
-	if word, _ := questions.Decision(k.Text); word == questions.AllowRun && k.Question.Session.Suggested != "" {
+	if word, _ := questions.Decision(k.Text); word == questions.AllowRun {
 		return k, Refused("the session that asks %s has ended, and nothing can be permitted for good in it: type allow", id)
 	}
 	if err := takeUp(ctx, c, of); err != nil {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
@@ -37,7 +36,7 @@ func takeUp(ctx context.Context, c client.Client, of *sessions.Ask) error {
 	if err != nil {
 		return err
 	}
-	asked, err := supervisor.ParseAsk(procs.Ask{Name: of.Tool, Input: of.Input}, look)
+	asked, err := supervisor.ParseAsk(of.Request(), look)
 	if err != nil {
 		return err
 	}

@@ -207,6 +207,9 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("question %s was already answered by %s: %s", e.ID, e.By, e.Answer)
 }
 
+// Request returns what was asked as a supervised claude asks it.
+func (a *Ask) Request() procs.Ask { return procs.Ask{Name: a.Tool, Input: a.Input} }
+
 // question returns the question of an id, nil if it is none of these.
 func (a *Ask) question(id string) *checkpoints.Question {
 	for _, q := range a.Questions {

@@ -78,18 +78,21 @@ func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question, answer stri
 		return &AgentError{t.Agent}
 	case t.By != "":
 		return &TakenError{ID: question, Answer: t.Answer, By: t.By}
+	case t.Refused == ErrGone.Error():
+		return fmt.Errorf("question %s: %w", question, ErrGone)
 	case t.Reason != "":
 		return &questions.Refusal{Reason: t.Reason, Message: t.Refused}
 	}
 	return errors.New(t.Refused)
 }
 
-// kept reports whether a question has this very answer.
+// kept reports whether a question has this very answer, and claude has been there to take it.
 func kept(d checkpoints.Dirs, id, question, answer, by string) bool {
 	a, err := load(d, id)
 	if err != nil {
 		return false
 	}
+	a.conclude(d)
 	q := a.question(question)
 	return q != nil && q.State == checkpoints.QuestionAnswered && q.Answer == answer && q.AnsweredBy == by
 }

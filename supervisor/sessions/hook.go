@@ -271,6 +271,9 @@ func hear(over context.Context, conn *net.UnixConn, to chan<- client) error {
 func (w *waiting) take(c client, out io.Writer) (over bool) {
 	defer func() { _ = c.conn.Close() }() // all was said
 	err := fromAPerson(c.conn)
+	if err == nil && !w.ask.Claude.Alive() {
+		err = ErrGone // which is about to be told
+	}
 	if err == nil {
 		err = w.ask.answer(c.given, checkpoints.Now())
 	}
