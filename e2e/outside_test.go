@@ -221,9 +221,10 @@ func TestACallThatASessionAskedForIsAllowedInItsRun(t *testing.T) {
 expect:`, 1))
 	w.must("answer", w.asksHere("Which database?").ID, "2")
 	call := w.asksHere("touch made.txt")
+	waitUntil(t, "the transcript has the call", func() bool { return strings.Contains(w.askFile(call.ID), `"call"`) })
 	noError(t, s.cmd.Process.Signal(syscall.SIGKILL))
 	waitUntil(t, "it has ended", func() bool { return strings.Contains(w.must("show", call.ID), "ended while it asked") })
-	if code, _, said := w.run("answer", call.ID, "allow-run"); code != 1 || !strings.Contains(said, "type allow") {
+	if code, _, said := w.run("answer", call.ID, "allow-run"); code != 2 || !strings.Contains(said, "type allow") {
 		t.Errorf("for good it exits %d and says %s", code, said)
 	}
 	w.must("answer", call.ID, "allow", "--resume")
