@@ -20,7 +20,7 @@ type Created struct {
 	Children                      []task.Child  `json:",omitempty"` // that the task itself states
 	Estimated                     string        `json:",omitempty"` // how long the root's task takes, as written
 	Group                         bool          `json:",omitempty"` // the root has no conversation: it is its children
-	From                          string        `json:",omitempty"` // the session with whose conversation the root's begins
+	From                          string        `json:",omitempty"` // the session with whose conversation the root begins
 	Fork                          *task.Fork    `json:",omitempty"` // the question of another run from which it goes on
 	TakesUp                       *task.Session `json:",omitempty"` // the conversation with whose questions it begins
 }

@@ -90,14 +90,14 @@ func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answ
 		return k, Refused("the session that asks %s has ended, and nothing can be permitted for good in it: type allow", id)
 	}
 	if err := takeUp(ctx, c, of); err != nil {
-		return k, &Refusal{Reason: Closed, Text: fmt.Sprintf("the session that asks %s has ended, and cannot be taken up here: "+
-			"%v. To open it again: cd %s && claude --resume %s. To have it listed no more: %s answer %s --decline WHY", id, err,
+		return k, &Refusal{Reason: Closed, Text: fmt.Sprintf("the session that asks %s has ended, and cannot be taken up "+
+			"here: %v. To open it again: cd %s && claude --resume %s. To have it listed no more: %s answer %s --decline WHY", id, err,
 			of.Cwd, of.Session, program, id)}
 	}
 	k, err := Reply(ctx, c, id, a)
 	if err == nil {
-		k.Also = strings.TrimSpace(k.Also + "\nIts session goes on in the run " + k.Question.Run + ", without a screen. Once " +
-			"that has ended: cd " + of.Cwd + " && claude --resume " + of.Session)
+		k.Also = strings.TrimSpace(k.Also + "\nIts session goes on in the run " + k.Question.Run + ", without a screen. " +
+			"Once that has ended: cd " + of.Cwd + " && claude --resume " + of.Session)
 	}
 	return k, err
 }

@@ -11,6 +11,7 @@ import (
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/sessions"
 	"claude-supervise/supervisor/task"
 )
@@ -23,7 +24,8 @@ func takeUp(ctx context.Context, c client.Client, of *sessions.Ask) error {
 	if err != nil {
 		return err
 	}
-	at, err := client.Transcript(nil, c.Dirs, supervisor.State{Run: &supervisor.Run{}}, of.Session)
+	none := supervisor.State{Records: records.Records{Run: &supervisor.Run{}}}
+	at, err := client.Transcript(nil, c.Dirs, none, of.Session)
 	switch {
 	case err != nil:
 		return err
@@ -60,7 +62,7 @@ func takeUp(ctx context.Context, c client.Client, of *sessions.Ask) error {
 	if err != nil {
 		return err
 	}
-	change := supervisor.Changes(supervisor.State{}, s)
+	change := records.Changes(records.Records{}, s.Records)
 	if change.Event, err = begins.Record(s.Run.ID, 1); err != nil {
 		return err
 	}

@@ -2,8 +2,8 @@ package task
 
 import "claude-supervise/checkpoints"
 
-// A Session is what a run begins with that takes up a conversation which nobody supervised, and which has ended while it
-// asked: the questions of its last call.
+// A Session is what a run begins with that takes up a conversation which nobody supervised, and which has ended while
+// it asked: the questions of its last call.
 type Session struct {
 	ID        string                 // of the conversation, which goes on as it is
 	Version   string                 // the release of claude that asked
