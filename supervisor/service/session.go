@@ -91,8 +91,8 @@ func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answ
 	}
 	if err := takeUp(ctx, c, of); err != nil {
 		return k, &Refusal{Reason: Closed, Text: fmt.Sprintf("the session that asks %s has ended, and cannot be taken up "+
-			"here: %v. To open it again: cd %s && claude --resume %s. To have it listed no more: %s answer %s --decline WHY", id, err,
-			of.Cwd, of.Session, program, id)}
+			"here: %v. To open it again: cd %s && claude --resume %s. To have it listed no more: %s answer %s --decline WHY",
+			id, err, of.Cwd, of.Session, program, id)}
 	}
 	k, err := Reply(ctx, c, id, a)
 	if err == nil {
