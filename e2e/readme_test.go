@@ -304,6 +304,8 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 				goesOnFromASnapshot(t)
 			case command == unpacksASnapshot, command == resumesASnapshot:
 				// They are parts of that.
+			case strings.HasPrefix(command, "claude mcp add "):
+				hasOurServer(t, command)
 			case strings.HasPrefix(command, "claude-supervise init --sessions"):
 				newWorld(t).must(append(strings.Fields(command)[1:], "--yes")...)
 			case strings.HasPrefix(command, "claude-supervise serve "):

@@ -1,0 +1,137 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"claude-supervise/supervisor/filedrop"
+)
+
+// hosted is a server with the host that asks by it, and the folders of its questions.
+func hosted(t *testing.T, wait time.Duration) (*filedrop.Folders, func(ctx context.Context, in map[string]any) (string, error)) {
+	t.Helper()
+	folders, err := filedrop.OpenFolders(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := sdk.NewInMemoryTransports()
+	served, err := Server{Folders: folders, Version: "1", Wait: wait}.server().Connect(t.Context(), here, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := sdk.NewClient(&sdk.Implementation{Name: "an editor", Version: "1"}, nil).Connect(t.Context(), there, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Close(); _ = served.Wait() })
+	return folders, func(ctx context.Context, in map[string]any) (string, error) {
+		r, err := host.CallTool(ctx, &sdk.CallToolParams{Name: "ask_user", Arguments: in})
+		if err != nil {
+			return "", err
+		}
+		said := r.Content[0].(*sdk.TextContent).Text
+		if r.IsError {
+			return "", errors.New(said)
+		}
+		return said, nil
+	}
+}
+
+// asked waits until one question lies there, and gives it.
+func asked(t *testing.T, d *filedrop.Folders) filedrop.QuestionFile {
+	t.Helper()
+	for {
+		if all, _, err := d.Pending(); err != nil {
+			t.Fatal(err)
+		} else if len(all) == 1 {
+			return all[0]
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+var which = map[string]any{"question": "Which way?", "header": "Way", "context": "Both are long.",
+	"options": []any{map[string]any{"label": "Left", "description": "uphill"}, map[string]any{"label": "Right"}}}
+
+func TestAHostThatBreaksOffWaitsForTheSameAnswer(t *testing.T) {
+	d, ask := hosted(t, 0)
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { _, err := ask(ctx, which); left <- err }()
+	q := asked(t, d)
+	if q.Question != "Which way?" || q.Options[0] != "Left" || q.OptionDescriptions[0] != "uphill" || !q.OwnWords ||
+		!strings.HasPrefix(q.AskedBy, "an editor in /") || q.Ours() {
+		t.Errorf("it asks %+v", q)
+	}
+	leave()
+	if err := <-left; err == nil {
+		t.Error("whoever broke off was told something")
+	}
+	if err := d.Answer(q.ID, "Left, slowly"); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := ask(t.Context(), which); said != "Left, slowly" || err != nil {
+		t.Errorf("who asks again is told %q, %v", said, err)
+	}
+	if all, _, _ := d.Pending(); len(all) != 0 || d.Answered(q.ID) {
+		t.Errorf("what was taken lies there: %v", all)
+	}
+	if said, err := ask(t.Context(), map[string]any{"handle": q.ID}); said != "Left, slowly" || err != nil {
+		t.Errorf("by its handle it is told %q, %v", said, err)
+	}
+	go func() { _, _ = ask(t.Context(), which) }() // after all that, it is another question
+	if again := asked(t, d); again.ID == q.ID {
+		t.Error("a question that was answered is not asked again")
+	}
+}
+
+func TestACallThatDoesNotWaitHasAHandle(t *testing.T) {
+	d, ask := hosted(t, time.Millisecond)
+	said, err := ask(t.Context(), which)
+	q := asked(t, d)
+	if !strings.Contains(said, "no answer yet") || !strings.Contains(said, q.ID) || err != nil {
+		t.Fatalf("it is told %q, %v", said, err)
+	}
+	if err := d.Answer(q.ID, "Right"); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := ask(t.Context(), map[string]any{"handle": q.ID}); said != "Right" || err != nil {
+		t.Errorf("by its handle it is told %q, %v", said, err)
+	}
+}
+
+func TestWhatCannotBeAskedIsSaid(t *testing.T) {
+	d, ask := hosted(t, time.Millisecond)
+	for says, in := range map[string]map[string]any{
+		"question is missing": {},
+		"leave question out":  {"question": "a?", "handle": "ask-aaaaaaaaaaaaaaaa"},
+		"there is no such":    {"handle": "ask-aaaaaaaaaaaaaaaa"},
+		"never asked":         {"handle": "../../state"},
+		"unexpected":          {"question": "a?", "answer": "yes"},
+		"more than 1 MiB":     {"question": strings.Repeat("a", 2<<20)},
+	} {
+		if said, err := ask(t.Context(), in); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %q, %v", says, said, err)
+		}
+	}
+	for i := range 100 {
+		if _, err := ask(t.Context(), map[string]any{"question": strings.Repeat("a", i+1) + "?"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := ask(t.Context(), map[string]any{"question": "One more?"}); err == nil || !strings.Contains(err.Error(), "100 questions") {
+		t.Errorf("one more is told %v", err)
+	}
+	all, _, _ := d.Pending()
+	if err := d.Discard(all[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(t.Context(), map[string]any{"handle": all[0].ID}); err == nil || !strings.Contains(err.Error(), "taken away") {
+		t.Errorf("what was taken away is told %v", err)
+	}
+}
