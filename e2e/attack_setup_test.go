@@ -17,7 +17,7 @@ import (
 	"claude-supervise/e2e/sample"
 	"claude-supervise/procs"
 	cli "claude-supervise/procs/claude"
-	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 )
 
 // hostileSettings are a person's own, in which nearly all that could break a promise of a run does. A call that waits
@@ -101,7 +101,7 @@ func (w *world) withoutOurSettings() string {
 	var results []string
 	started, ended := make(chan struct{}), make(chan struct{})
 	p, err := procs.Start(cli.Agent{}, procs.Spec{Path: claude.Program(w.t), Flags: []string{"--setting-sources", "user"}, Dir: w.Cwd,
-		Env: w.Env, Tools: supervisor.Served(), SessionID: "6f9619ff-8b86-4011-b42d-00c04fc964ff",
+		Env: w.Env, Tools: ask.Served(), SessionID: "6f9619ff-8b86-4011-b42d-00c04fc964ff",
 		Marker: procs.Marker{Run: "r-bare", Agent: "a-7Qm2xK9fWb4T", Launch: 1}}, func(m procs.Message) {
 		<-started
 		switch m := m.(type) {

@@ -2,10 +2,8 @@ package supervisor
 
 import (
 	"fmt"
-	"sync"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/text"
@@ -14,15 +12,6 @@ import (
 // This file is what becomes of a call of one of our own tools (signals.Tools). ask_user and stop_work wait for a
 // person, unless the agent goes on under an assumption; the others are answered at once, by a reply that goes with the
 // process: what they have changed is in the records.
-
-// Served returns the tools as the process of a launch serves them. They are the same for all.
-var Served = sync.OnceValue(func() []procs.Tool {
-	var tools []procs.Tool
-	for _, t := range signals.Tools() {
-		tools = append(tools, procs.Tool(t))
-	}
-	return tools
-})
 
 // asksPerson reports whether a call waits for a person.
 func asksPerson(sig signals.Signal) bool {

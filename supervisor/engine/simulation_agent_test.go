@@ -229,7 +229,7 @@ func (p *simProcess) refuses(c simCall) {
 // callFrom makes a call of the main conversation or a subagent: of a tool of ours, or one that a person is asked about.
 func (p *simProcess) callFrom(from *procs.Subagent, name, in string) {
 	c := simCall{request: p.w.id("req-"), toolUse: p.w.id("toolu_"), name: name, input: []byte(in), from: from}
-	c.served = slices.ContainsFunc(supervisor.Served(), func(t procs.Tool) bool { return t.Name == name })
+	c.served = slices.ContainsFunc(ask.Served(), func(t procs.Tool) bool { return t.Name == name })
 	p.calls = append(p.calls, c)
 	var who procs.Subagent
 	if from != nil {

@@ -14,6 +14,7 @@ import (
 	"claude-supervise/procs/claude"
 	"claude-supervise/procs/command"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/engine"
@@ -161,7 +162,7 @@ func (m Machine) spec(s supervisor.State, a *supervisor.Agent, l *supervisor.Lau
 	spec.Flags = slices.Concat(spec.Flags, denied(cfg))
 	spec.AfterCompaction = s.AfterCompaction(a)
 	if s.Serves() {
-		spec.Tools, spec.Briefing = supervisor.Served(), s.Briefing(a)
+		spec.Tools, spec.Briefing = ask.Served(), s.Briefing(a)
 	}
 	if spec.Command = cfg.Exec; !s.Abilities().TakesInput {
 		spec.Prompt = s.PromptOf(a.ID, l.N)

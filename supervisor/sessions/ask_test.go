@@ -231,7 +231,9 @@ func TestACallIsFoundInItsTranscript(t *testing.T) {
 		"by its input, in whatever order": {[]string{callOne, other}, "", "t1"},
 		"the last of two that are alike":  {[]string{callOne, callTwo}, "", "t2"},
 		"not what another waits for":      {[]string{callOne, callTwo}, "t2", "t1"},
-		"not what has its result":         {[]string{callOne, result}, "", ""},
+		"not what had its result before":  {[]string{callOne, at(result, 9)}, "", ""},
+		"nor at a time that nobody knows": {[]string{callOne, result}, "", ""},
+		"what had it since":               {[]string{callOne, at(result, 11)}, "", "t1"},
 		"else the last of the tool":       {[]string{other}, "", "t3"},
 		"among garbage":                   {[]string{"{", "null", `"x"`, callOne, `{"type":"user","message":{"content":[3]}}`}, "", "t1"},
 	} {
@@ -244,12 +246,36 @@ func TestACallIsFoundInItsTranscript(t *testing.T) {
 			is = func(id string) bool { return id == c.taken }
 		}
 		found := ""
-		if f := r.find("Bash", json.RawMessage(`{"a":1,"b":2}`), is); f != nil {
+		if f := r.find("Bash", json.RawMessage(`{"a":1,"b":2}`), time.Unix(10, 0), is); f != nil {
 			found = f.id
 		}
 		if found != c.finds {
 			t.Errorf("%s: %q is found", name, found)
 		}
+	}
+}
+
+// at is a line that was written at a second.
+func at(line string, second int64) string {
+	return strings.Replace(line, "{", `{"timestamp":"`+time.Unix(second, 5e8).UTC().Format("2006-01-02T15:04:05.000Z")+`",`, 1)
+}
+
+// What has its result at the second look had none when it was asked about.
+func TestAResultThatComesWithItsCallIsSeen(t *testing.T) {
+	path := transcript(t, other)
+	r := reading{path: path}
+	if err := r.more(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(other+"\n"+callOne+"\n"+result+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.more(); err != nil {
+		t.Fatal(err)
+	}
+	c := r.find("Bash", json.RawMessage(`{"a":1,"b":2}`), time.Unix(10, 0), func(string) bool { return false })
+	if c == nil || c.id != "t1" || c.outcome != ByScreen {
+		t.Errorf("found is %+v", c)
 	}
 }
 

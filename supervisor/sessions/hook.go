@@ -205,7 +205,7 @@ func (w *waiting) look() (s State, over bool) {
 		return "", false
 	}
 	if w.ask.Call == "" {
-		c := w.read.find(w.ask.Tool, w.ask.Input, w.taken())
+		c := w.read.find(w.ask.Tool, w.ask.Input, w.ask.Questions[0].AskedAt, w.taken())
 		if c == nil {
 			return "", false
 		}

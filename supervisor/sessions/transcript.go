@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"time"
 
 	"claude-supervise/procs/stream"
 	words "claude-supervise/supervisor/text"
@@ -35,7 +36,9 @@ type call struct {
 	name     string
 	input    json.RawMessage
 	outcome  Outcome
-	left     bool // the conversation has gone on without its result
+	came     time.Time // its result
+	later    bool      // that was not there at the first look
+	left     bool      // the conversation has gone on without its result
 }
 
 // A reading follows a transcript as it grows.
@@ -43,6 +46,7 @@ type reading struct {
 	path  string
 	at    int64
 	cut   bool // what is before was not read
+	again bool // it was looked at before
 	calls []*call
 }
 
@@ -80,6 +84,7 @@ func (r *reading) more() error {
 	for line := range bytes.Lines(data[:end]) {
 		r.read(line)
 	}
+	r.again = true
 	return nil
 }
 
@@ -87,6 +92,7 @@ func (r *reading) more() error {
 type line struct {
 	Type    string `json:"type"`
 	UUID    string `json:"uuid"`
+	At      string `json:"timestamp"`
 	IsMeta  bool   `json:"isMeta"`
 	Cwd     string `json:"cwd"`
 	Version string `json:"version"`
@@ -119,6 +125,8 @@ func (r *reading) read(text []byte) {
 				if c.id != b.ToolUseID {
 					continue
 				}
+				c.came, _ = time.Parse(time.RFC3339Nano, l.At) // zero: an age ago
+				c.later = r.again
 				if c.outcome = ByScreen; l.Decision.Source == "hook" {
 					c.outcome = ByHook
 				}
@@ -127,12 +135,14 @@ func (r *reading) read(text []byte) {
 	}
 }
 
-// find returns the call that a hook was asked about: the last without a result of this tool and input that nobody else
-// is asked about, else the last of the tool; nil: the transcript does not have it yet.
-func (r *reading) find(name string, input json.RawMessage, taken func(id string) bool) *call {
+// find returns the call that a hook was asked about at a time: the last of this tool and input that nobody else is
+// asked about, else the last of the tool; nil: the transcript does not have it yet. It has had no result then. It may
+// have one by now: claude writes late, and the screen may have answered before.
+func (r *reading) find(name string, input json.RawMessage, asked time.Time, taken func(id string) bool) *call {
 	var near, exact *call
 	for _, c := range r.calls {
-		if c.name != name || c.outcome != None || taken(c.id) {
+		before := c.outcome != None && !c.later && c.came.Before(asked)
+		if c.name != name || before || taken(c.id) {
 			continue
 		}
 		if near = c; sameJSON(c.input, input) {
