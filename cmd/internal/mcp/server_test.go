@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +15,10 @@ import (
 )
 
 // hosted is a server with the host that asks by it, and the folders of its questions.
-func hosted(t *testing.T, wait time.Duration) (*filedrop.Folders, func(ctx context.Context, in map[string]any) (string, error)) {
+func hosted(t *testing.T, home string, wait time.Duration) (*filedrop.Folders,
+	func(ctx context.Context, in map[string]any) (string, error)) {
 	t.Helper()
-	folders, err := filedrop.OpenFolders(t.TempDir())
+	folders, err := filedrop.OpenFolders(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,8 @@ var which = map[string]any{"question": "Which way?", "header": "Way", "context":
 	"options": []any{map[string]any{"label": "Left", "description": "uphill"}, map[string]any{"label": "Right"}}}
 
 func TestAHostThatBreaksOffWaitsForTheSameAnswer(t *testing.T) {
-	d, ask := hosted(t, 0)
+	home := t.TempDir()
+	d, ask := hosted(t, home, 0)
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() { _, err := ask(ctx, which); left <- err }()
@@ -84,14 +88,21 @@ func TestAHostThatBreaksOffWaitsForTheSameAnswer(t *testing.T) {
 	if said, err := ask(t.Context(), map[string]any{"handle": q.ID}); said != "Left, slowly" || err != nil {
 		t.Errorf("by its handle it is told %q, %v", said, err)
 	}
-	go func() { _, _ = ask(t.Context(), which) }() // after all that, it is another question
+	if said, err := ask(t.Context(), which); said != "Left, slowly" || err != nil { // it may have been told to nobody
+		t.Errorf("at once it is told %q, %v", said, err)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(home, "questions", "answered", q.ID+".json"), long, long); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = ask(t.Context(), which) }() // after that, it is another question
 	if again := asked(t, d); again.ID == q.ID {
 		t.Error("a question that was answered is not asked again")
 	}
 }
 
 func TestACallThatDoesNotWaitHasAHandle(t *testing.T) {
-	d, ask := hosted(t, time.Millisecond)
+	d, ask := hosted(t, t.TempDir(), time.Millisecond)
 	said, err := ask(t.Context(), which)
 	q := asked(t, d)
 	if !strings.Contains(said, "no answer yet") || !strings.Contains(said, q.ID) || err != nil {
@@ -106,7 +117,7 @@ func TestACallThatDoesNotWaitHasAHandle(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedIsSaid(t *testing.T) {
-	d, ask := hosted(t, time.Millisecond)
+	d, ask := hosted(t, t.TempDir(), time.Millisecond)
 	for says, in := range map[string]map[string]any{
 		"question is missing": {},
 		"leave question out":  {"question": "a?", "handle": "ask-aaaaaaaaaaaaaaaa"},
