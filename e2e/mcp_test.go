@@ -67,8 +67,7 @@ func TestAHostAsksThePersonByMCP(t *testing.T) {
 	}
 }
 
-// Where a call does not wait as long as the person takes, the real CLI makes it again by itself, and then the agent, by
-// its handle.
+// Where a call does not wait as long as the person takes, the agent is told by which handle to ask again.
 func TestAHostIsAskedToAskAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

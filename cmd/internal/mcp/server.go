@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -72,10 +71,8 @@ func (s Server) server() *sdk.Server {
 
 // ask is the tool. Its errors are for the model.
 func (s Server) ask(ctx context.Context, r *sdk.CallToolRequest, in Asking) (*sdk.CallToolResult, any, error) {
-	id, round := in.Handle, 0
+	id := in.Handle
 	switch {
-	case r.Params.RequestState != "":
-		id, round = heldBy(r.Params.RequestState)
 	case id != "" && in.Question != "":
 		return nil, nil, errors.New("with a handle leave question out: it is asked already; or ask without one")
 	case id == "" && strings.TrimSpace(in.Question) == "":
@@ -96,9 +93,8 @@ func (s Server) ask(ctx context.Context, r *sdk.CallToolRequest, in Asking) (*sd
 	switch {
 	case ctx.Err() != nil: // the host does not wait any more, and reads nothing; the question stays
 		return nil, nil, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded) && round < maxRounds && asksAgain(r):
-		state := fmt.Sprintf("%s.%d", id, round+1)
-		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{}, RequestState: state}, nil, nil
+	// Not by input_required, with which the host would make the call again by itself (2026-07-28): with claude 2.1.332
+	// on a busy machine 2 of 40 such calls were never made again, and the agent waited for ever.
 	case errors.Is(err, context.DeadlineExceeded):
 		return says("There is no answer yet. The question stays open. Do what does not depend on it; then call ask_user " +
 			"with the handle " + id + " and no question."), nil, nil
@@ -114,26 +110,6 @@ func (s Server) ask(ctx context.Context, r *sdk.CallToolRequest, in Asking) (*sd
 // says is a result of words alone: of structured ones claude shows its model nothing else (2.1.332).
 func says(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
-}
-
-// maxRounds is how often a host is to make a call again by itself: some give up with the third (the SDK for Go 1.8),
-// claude with the tenth (2.1.332).
-const maxRounds = 2
-
-// asksAgain reports whether a host makes a call again by itself that is not over yet (input_required of 2026-07-28).
-func asksAgain(r *sdk.CallToolRequest) bool {
-	p := r.Session.InitializeParams()
-	return p != nil && p.ProtocolVersion >= "2026-07-28"
-}
-
-// heldBy reads what such a call says of itself: the question that it waits for, and how often it was made again.
-func heldBy(state string) (id string, round int) {
-	id, n, _ := strings.Cut(state, ".")
-	round, err := strconv.Atoi(n)
-	if err != nil {
-		round = maxRounds
-	}
-	return id, round
 }
 
 // file is the question as a file asks it.
