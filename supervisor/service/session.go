@@ -41,8 +41,8 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 	case !of.Waiting():
 		return k, &Refusal{Reason: Closed, Text: "question " + q.ID + " is open no more: " + k.Question.Remark}
 	case of.State == sessions.Ended && a.Decline != nil:
-		if why := sessions.Below(); why != "" {
-			return k, &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
+		if err := byAPerson(); err != nil {
+			return k, err
 		}
 		k.Text, k.Also = *a.Decline, "It is not listed any more. The session had ended, and is not told."
 		return k, sessions.Dismiss(d, of)
@@ -80,10 +80,18 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 	return k, nil
 }
 
+// byAPerson refuses what this process does for an agent. Of a session that has ended no hook looks who answers.
+func byAPerson() error {
+	if why := sessions.Below(); why != "" {
+		return &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
+	}
+	return nil
+}
+
 // goOn answers a question with which its session has ended: a run takes the session up, and the answer waits for it.
 func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answer) (Kept, error) {
-	if why := sessions.Below(); why != "" {
-		return k, &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
+	if err := byAPerson(); err != nil {
+		return k, err
 	}
 	id := k.Question.ID
 	if word, _ := questions.Decision(k.Text); word == questions.AllowRun {

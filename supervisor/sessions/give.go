@@ -26,6 +26,7 @@ type taken struct {
 	OK      bool             `json:"ok"`
 	Refused string           `json:"refused"`     // why it is no answer
 	Reason  questions.Reason `json:"reason"`      // that of a *questions.Refusal
+	Gone    bool             `json:"gone"`        // ErrGone
 	Agent   string           `json:"agent"`       // why it is not a person's
 	Answer  string           `json:"answer"`      // that it has already
 	By      string           `json:"answered_by"` // whose that is
@@ -78,7 +79,7 @@ func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question, answer stri
 		return &AgentError{t.Agent}
 	case t.By != "":
 		return &TakenError{ID: question, Answer: t.Answer, By: t.By}
-	case t.Refused == ErrGone.Error():
+	case t.Gone:
 		return fmt.Errorf("question %s: %w", question, ErrGone)
 	case t.Reason != "":
 		return &questions.Refusal{Reason: t.Reason, Message: t.Refused}
@@ -105,6 +106,8 @@ func reply(err error) taken {
 	switch {
 	case err == nil:
 		return taken{OK: true}
+	case errors.Is(err, ErrGone):
+		return taken{Gone: true}
 	case errors.As(err, &agent):
 		return taken{Agent: agent.Why}
 	case errors.As(err, &before):

@@ -117,10 +117,14 @@ func waits(d checkpoints.Dirs, id string) bool {
 
 // conclude gives an ask the state that it has now.
 func (a *Ask) conclude(d checkpoints.Dirs) {
+	a.concludeFrom(Facts{Waits: a.State == Open && waits(d, a.ID), Claude: a.Claude.Alive()})
+}
+
+// concludeFrom is conclude for who has looked already who lives. The transcript is read only if it decides.
+func (a *Ask) concludeFrom(f Facts) {
 	if a.Settled {
 		return
 	}
-	f := Facts{Waits: a.State == Open && waits(d, a.ID), Claude: a.Claude.Alive()}
 	if !f.Waits && (!f.Claude || a.State == Open) {
 		f.Call = a.outcome()
 	}
@@ -203,7 +207,7 @@ func (m *Memory) look(d checkpoints.Dirs, id string) (remembered, error) {
 	}
 	now.seen.transcript(now.ask.Transcript)
 	now.alive = now.ask.Claude.Alive()
-	now.ask.conclude(d)
+	now.ask.concludeFrom(Facts{Waits: now.ask.State == Open && now.open, Claude: now.alive})
 	return now, nil
 }
 

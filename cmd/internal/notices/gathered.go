@@ -127,7 +127,7 @@ func (p *mailer) pending(ctx context.Context, count int, more bool, to notify.Ne
 	if !more { // the person knows these already
 		m.Priority = 1
 	}
-	if page := p.Config.Serve.URL; page != "" && to.HasButtons {
+	if page := p.Config.Serve.URL; page != "" {
 		m.Click = page + "/"
 	}
 	return m, nil
@@ -135,13 +135,11 @@ func (p *mailer) pending(ctx context.Context, count int, more bool, to notify.Ne
 
 // gatheredInWords says how much is open: "4 questions of 3 runs; 2 hold back 7 agents".
 func gatheredInWords(all view.Pending) string {
-	words := fmt.Sprintf("%s of %s", text.Plural(len(all.Questions), "question", "questions"),
-		text.Plural(all.Runs, "run", "runs"))
+	words := text.Plural(len(all.Questions), "question", "questions") + " of " + text.Plural(all.Runs, "run", "runs")
 	if all.Holding > 0 {
-		words += fmt.Sprintf("; %s %s", text.Plural(all.Holding, "holds back", "hold back"),
-			text.Plural(all.Held, "agent", "agents"))
+		words += "; " + text.Plural(all.Holding, "holds back", "hold back") + " " + text.Plural(all.Held, "agent", "agents")
 	}
-	return terminal.CleanLine(words, 0)
+	return words
 }
 
 func hashOf(ids []string) string {
