@@ -55,14 +55,13 @@ func (w *world) cleansUp(gone string) {
 	<-ended
 }
 
-// waitUntil looks again until it is so; the test's own bound ends it.
+// waitUntil looks again until it is so; in two minutes it ends the test, so that what hangs is named.
 func waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for !is() {
-		if t.Context().Err() != nil {
+	for began := time.Now(); !is(); time.Sleep(50 * time.Millisecond) {
+		if t.Context().Err() != nil || time.Since(began) > 2*time.Minute {
 			t.Fatalf("never: %s", what)
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 
