@@ -262,6 +262,7 @@ func TestNoticesAreGathered(t *testing.T) {
 	for _, r := range parse[[]runView](t, w.must("ps", "--json")) { // the one that has not ended
 		noError(t, syscall.Kill(r.SupervisorPID, syscall.SIGKILL))
 	}
+	waitUntil(t, "its lock is gone", func() bool { return strings.Contains(w.must("ps"), "orphaned") })
 	w.must("answer", other, "JWT")
 	w.must("resume", second)
 	shows("nothing is asked", "", false)

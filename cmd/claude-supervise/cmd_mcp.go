@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -44,7 +43,7 @@ agent of a run it is the agent's own question.`,
 				return err
 			}
 			if _, inside := doctor.InsideAgent(os.Environ()); inside && asksIn == "" {
-				return execMCP(filepath.Join(folder, "questions", "pending"))
+				return execMCP(filedrop.Watched(folder)[0])
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 			defer stop()

@@ -1,7 +1,6 @@
 package filedrop
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,6 +36,8 @@ const maxInquiries = 100
 var (
 	ErrTooManyAsked = fmt.Errorf("%d questions wait for answers already; none was added", maxInquiries)
 	ErrNotAsked     = errors.New("there is no such question; it was taken away, or never asked")
+	// ErrAnswerLost: whoever took the answer left nothing that can be read.
+	ErrAnswerLost = errors.New("it was answered, and the answer cannot be read any more: ask again")
 )
 
 // Inquire asks a question, unless the very same lies there already, and returns its id. AskedBy says who asks, and from
@@ -78,9 +79,20 @@ func (d *Folders) Inquire(q QuestionFile) (id string, err error) {
 	return q.ID, failed("ask", q.ID, err)
 }
 
-// justTaken returns the same question, if its answer was taken a moment ago.
+// maxLooked is how many of those that were answered are looked at for one that was just taken.
+const maxLooked = 2000
+
+// justTaken returns the same question, if its answer was taken a moment ago: nothing lies there then for longer.
 func (d *Folders) justTaken(q QuestionFile) string {
-	entries, _ := os.ReadDir(d.at(answeredFolder)) // without it, it is asked again
+	folder, err := os.Open(d.at(answeredFolder))
+	if err != nil {
+		return "" // it is asked again
+	}
+	defer func() { _ = folder.Close() }() // only read
+	if info, err := folder.Stat(); err != nil || time.Since(info.ModTime()) > repeats {
+		return ""
+	}
+	entries, _ := folder.ReadDir(maxLooked) // of more it is asked again
 	for _, e := range entries {
 		id, is := strings.CutSuffix(e.Name(), questionSuffix)
 		if !is || !strings.HasPrefix(id, inquiryPrefix) {
@@ -146,8 +158,13 @@ func (d *Folders) answerTo(id string) (answer string, soon bool, err error) {
 		return "", false, err
 	}
 	taken, err := readClosed(path)
-	if err != nil || taken != nil {
-		return cmp.Or(taken.answer(), "(the answer cannot be read)"), false, err
+	switch {
+	case err != nil:
+		return "", false, err
+	case taken != nil && taken.Answer == "":
+		return "", false, ErrAnswerLost
+	case taken != nil:
+		return taken.Answer, false, nil
 	}
 	if soon = d.Answered(id); soon {
 		return "", true, nil
@@ -156,13 +173,6 @@ func (d *Folders) answerTo(id string) (answer string, soon bool, err error) {
 		return "", false, ErrNotAsked
 	}
 	return "", false, nil
-}
-
-func (c *closedFile) answer() string {
-	if c == nil {
-		return ""
-	}
-	return c.Answer
 }
 
 // Take takes the answer to a question that Inquire has asked: it does not wait any more, and who asks by its id again

@@ -117,18 +117,20 @@ func waits(d checkpoints.Dirs, id string) bool {
 
 // conclude gives an ask the state that it has now.
 func (a *Ask) conclude(d checkpoints.Dirs) {
-	a.concludeFrom(Facts{Waits: a.State == Open && waits(d, a.ID), Claude: a.Claude.Alive()})
+	a.concludeFrom(Facts{Waits: a.State == Open && waits(d, a.ID), Claude: a.Claude.Alive()}, false)
 }
 
-// concludeFrom is conclude for who has looked already who lives. The transcript is read only if it decides.
-func (a *Ask) concludeFrom(f Facts) {
+// concludeFrom is conclude for who has looked already who lives. The transcript is read only if it decides, or whoever
+// calls wants to know whether that state is the last: nobody waits, and the call has a result.
+func (a *Ask) concludeFrom(f Facts, ask bool) (last bool) {
 	if a.Settled {
-		return
+		return true
 	}
-	if !f.Waits && (!f.Claude || a.State == Open) {
+	if !f.Waits && (ask || !f.Claude || a.State == Open) {
 		f.Call = a.outcome()
 	}
 	a.is(a.Conclude(f))
+	return f.Call != None && !a.Waiting()
 }
 
 // is gives an ask and its questions a state.
@@ -207,7 +209,7 @@ func (m *Memory) look(d checkpoints.Dirs, id string) (remembered, error) {
 	}
 	now.seen.transcript(now.ask.Transcript)
 	now.alive = now.ask.Claude.Alive()
-	now.ask.concludeFrom(Facts{Waits: now.ask.State == Open && now.open, Claude: now.alive})
+	now.ask.concludeFrom(Facts{Waits: now.ask.State == Open && now.open, Claude: now.alive}, false)
 	return now, nil
 }
 
@@ -253,7 +255,7 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 	}
 	closed := 0
 	for _, a := range slices.Backward(all) {
-		final := a.settled()
+		final := !a.Waiting() && a.concludeFrom(Facts{Claude: a.Claude.Alive()}, true)
 		if !a.Waiting() {
 			closed++
 		}
@@ -273,20 +275,6 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 		_ = lock.Close() // gives it back
 	}
 	prune(d, now)
-}
-
-// settled gives an ask that nobody waits for its last state, and reports whether it has come to that: its call has a
-// result.
-func (a *Ask) settled() bool {
-	if a.Waiting() {
-		return false
-	}
-	call := a.outcome()
-	if call == None {
-		return false
-	}
-	a.is(a.Conclude(Facts{Claude: a.Claude.Alive(), Call: call}))
-	return true
 }
 
 // prune removes closed asks that are old, or many.

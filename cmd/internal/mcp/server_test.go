@@ -146,3 +146,19 @@ func TestWhatCannotBeAskedIsSaid(t *testing.T) {
 		t.Errorf("what was taken away is told %v", err)
 	}
 }
+
+func TestAnAnswerThatCannotBeReadIsNone(t *testing.T) {
+	home := t.TempDir()
+	d, ask := hosted(t, home, time.Millisecond)
+	if _, err := ask(t.Context(), which); err != nil {
+		t.Fatal(err)
+	}
+	id := asked(t, d).ID
+	answered := filepath.Join(home, "questions", "answered", id+".json")
+	if err := os.WriteFile(answered, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := ask(t.Context(), map[string]any{"handle": id}); err == nil || !strings.Contains(err.Error(), "ask again") {
+		t.Errorf("it is told %q, %v", said, err)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,10 +24,9 @@ const gathered = "questions"
 
 // A gathering is what a mailer knows of the notices of all that is open.
 type gathering struct {
-	known map[string]bool // what was open in its run when it told last
-	count int             // how often it has
-	last  string          // a hash of known
-	ids   []string        // of the notices
+	count int    // how often it has told
+	last  string // a hash of what was open in its run then
+	begun bool   // it was itself that told, and not a supervisor before
 }
 
 // read takes up what earlier supervisors of the run have told.
@@ -38,7 +36,7 @@ func (g *gathering) read(id string) {
 		return
 	}
 	if n, err := strconv.Atoi(parts[1]); err == nil && n >= g.count {
-		g.count, g.last, g.ids = n, parts[2], append(g.ids, id)
+		g.count, g.last = n, parts[2]
 	}
 }
 
@@ -46,18 +44,20 @@ func (g *gathering) read(id string) {
 // meanwhile is in it, or at once if something is urgent or less is open than before.
 func (p *mailer) gather(asked []*supervisor.Question) {
 	g := &p.gathering
-	still, first := map[string]bool{}, g.known == nil
+	first := !g.begun
 	var newest time.Time
+	var open []string
 	more, urgent := false, false
 	for _, q := range asked {
-		still[q.ID] = true
-		if !g.known[q.ID] {
+		open = append(open, q.ID)
+		if first || !p.known[q.ID] {
 			more, urgent, newest = true, urgent || q.Urgent, q.AskedAt
 		}
 	}
-	now := hashOf(slices.Sorted(maps.Keys(still)))
+	slices.Sort(open)
+	now := hashOf(open)
 	told := first && now == g.last // by the supervisor before, perhaps not to all
-	if g.known = still; !first && now == g.last || first && len(still) == 0 && g.count == 0 {
+	if g.begun = true; !first && now == g.last || first && len(open) == 0 && g.count == 0 {
 		return
 	}
 	if g.last = now; !told {
@@ -73,11 +73,10 @@ func (p *mailer) gather(asked []*supervisor.Question) {
 		}}
 	switch {
 	case !more:
-		d.Closes = slices.Clone(g.ids) // where none of these was sent there is nothing to take back
+		d.Closes = true
 	case !urgent:
 		d.At = newest.Add(p.Config.Notify.Delay)
 	}
-	g.ids = append(g.ids, d.ID)
 	p.outbox.Add(d)
 }
 

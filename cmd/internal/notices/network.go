@@ -35,7 +35,8 @@ type mailer struct {
 	Person
 	outbox *notify.Outbox
 	begun  bool
-	known  map[string]bool // questions that are open, or were told of as open
+	// known are the questions that were open when it was told last; of a supervisor before, what that has told of.
+	known map[string]bool
 
 	run       string
 	gathering gathering
@@ -161,7 +162,7 @@ func (p *mailer) open(asked []*supervisor.Question) {
 		return
 	}
 	if p.Config.Notify.Gather {
-		defer p.gather(asked)
+		p.gather(asked)
 	}
 	still := map[string]bool{}
 	for _, q := range asked {
@@ -183,7 +184,7 @@ func (p *mailer) open(asked []*supervisor.Question) {
 			continue
 		}
 		delete(p.known, id)
-		p.outbox.Add(notify.Draft{ID: id + ".closed", About: id, Closes: []string{id + ".asked", id + ".reminder"},
+		p.outbox.Add(notify.Draft{ID: id + ".closed", About: id, Closes: true,
 			Make: func(ctx context.Context, to notify.Network) (notify.Message, error) { return p.closed(ctx, id, to) }})
 	}
 }

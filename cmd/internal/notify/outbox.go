@@ -46,6 +46,7 @@ type lane struct {
 	told    map[string]bool // by ID: sent, or refused for good
 	queues  map[string][]Draft
 	begun   map[string]bool          // by ID: there was an attempt
+	shown   map[string]bool          // by what it is about: of what has begun, something was not taken back
 	wakes   map[string]chan struct{} // of the workers, by what they send about: their queue has changed
 	closing bool
 
@@ -56,7 +57,7 @@ type lane struct {
 // A Draft is a message that is made when it is sent: that may take a look at the state, or write a file.
 type Draft struct {
 	ID, About string
-	Closes    []string // the IDs of the messages that this one makes pointless, and which make it so, if none was sent
+	Closes    bool // it takes back what was told about the same: it is not sent where nothing was
 	// At is when it is sent at the earliest, or once the outbox is closed; zero: at once.
 	At     time.Time
 	Lapses bool // it is not sent where the outbox is closed before
@@ -87,7 +88,7 @@ func NewOutbox(receivers []Receiver, report func(text string)) *Outbox {
 	o.rests, o.hurry = context.WithCancel(o.sends)
 	for _, to := range receivers {
 		o.lanes = append(o.lanes, &lane{Outbox: o, to: to, told: map[string]bool{}, queues: map[string][]Draft{},
-			begun: map[string]bool{}, wakes: map[string]chan struct{}{}, slots: make(chan struct{}, atOnce)})
+			begun: map[string]bool{}, shown: map[string]bool{}, wakes: map[string]chan struct{}{}, slots: make(chan struct{}, atOnce)})
 	}
 	return o
 }
@@ -115,7 +116,8 @@ func (o *Outbox) Open(path string) (told []string, err error) {
 		for line := range strings.Lines(text) {
 			name, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			if name == l.to.Name && strings.HasSuffix(line, "\n") {
-				l.told[id] = true
+				about, _, _ := strings.Cut(id, ".")
+				l.told[id], l.shown[about] = true, true
 				told = append(told, id)
 			}
 		}
@@ -201,11 +203,8 @@ func (l *lane) queue(d Draft) {
 	if l.told[d.ID] || slices.ContainsFunc(queue, func(o Draft) bool { return o.ID == d.ID }) {
 		return
 	}
-	sent := func(id string) bool { return l.told[id] || l.begun[id] }
-	queue = slices.DeleteFunc(queue, func(o Draft) bool {
-		return (d.Replaces || slices.Contains(d.Closes, o.ID)) && !l.begun[o.ID]
-	})
-	if len(d.Closes) == 0 || slices.ContainsFunc(d.Closes, sent) {
+	queue = slices.DeleteFunc(queue, func(o Draft) bool { return (d.Replaces || d.Closes) && !l.begun[o.ID] })
+	if !d.Closes || l.shown[d.About] {
 		queue = append(queue, d)
 	}
 	switch {
@@ -245,7 +244,7 @@ func (l *lane) next(about string) (Draft, bool) {
 		d, wakes := queue[0], l.wakes[about]
 		early := time.Until(d.At)
 		due := early <= 0 || l.closing
-		l.begun[d.ID] = l.begun[d.ID] || due
+		l.begun[d.ID], l.shown[about] = l.begun[d.ID] || due, l.shown[about] || due
 		l.mu.Unlock()
 		if due {
 			return d, true

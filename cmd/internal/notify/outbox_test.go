@@ -83,10 +83,7 @@ func opened(t *testing.T, path string, channels ...Channel) (o *Outbox, reported
 }
 
 func draft(about, what string) Draft {
-	d := Draft{ID: about + "." + what, About: about}
-	if what == "closed" {
-		d.Closes = []string{about + ".asked", about + ".reminder"}
-	}
+	d := Draft{ID: about + "." + what, About: about, Closes: what == "closed"}
 	d.Make = func(context.Context, Network) (Message, error) { return Message{ID: d.ID, About: about}, nil }
 	return d
 }
