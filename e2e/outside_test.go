@@ -75,7 +75,7 @@ turns:
                   options:
                     - {label: PostgreSQL, description: big}
                     - {label: SQLite, description: small}
-      - tools: [{name: Bash, input: {command: touch made.txt, description: make it}}]
+      - tools: [{name: Bash, input: {command: "touch made.txt && echo made", description: make it}}]
       - text: "All is done."
 expect: {status: succeeded}
 `
@@ -215,7 +215,7 @@ func TestACallThatASessionAskedForIsAllowedInItsRun(t *testing.T) {
 	s := w.opens(strings.Replace(asksADatabase, "expect:", `  - when: "The person allows it"
     replies:
       - tools:
-          - {name: Bash, input: {command: touch made.txt, description: make it}}
+          - {name: Bash, input: {command: "touch made.txt && echo made", description: make it}}
           - {name: Bash, input: {command: touch more.txt, description: more}}
       - text: "All is made."
 expect:`, 1))
@@ -224,7 +224,7 @@ expect:`, 1))
 	waitUntil(t, "the transcript has the call", func() bool { return strings.Contains(w.askFile(call.ID), `"call"`) })
 	noError(t, s.cmd.Process.Signal(syscall.SIGKILL))
 	waitUntil(t, "it has ended", func() bool { return strings.Contains(w.must("show", call.ID), "ended while it asked") })
-	if code, _, said := w.run("answer", call.ID, "allow-run"); code != 2 || !strings.Contains(said, "type allow") {
+	if code, _, said := w.run("answer", call.ID, "allow-run"); code != 2 || !strings.Contains(said, `1 for "allow" or 2 for "deny"`) {
 		t.Errorf("for good it exits %d and says %s", code, said)
 	}
 	w.must("answer", call.ID, "allow", "--resume")

@@ -3,7 +3,6 @@
 package precedents
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -53,14 +52,13 @@ func key(q *checkpoints.Question) string {
 		labels[i] = questions.Fold(o.Label)
 	}
 	slices.Sort(labels)
-	var tool string
-	var input json.RawMessage
+	var call string
 	if q.Tool != nil && questions.KindOf(q.Kind).Lets {
-		tool, input = q.Tool.Name, q.Tool.Input
+		call = q.Fingerprint
 	}
 	sum := fnv.New128a()
-	_, _ = fmt.Fprintf(sum, "%q %q %q %q %q %v %q %q", q.Kind, questions.Fold(q.Header), questions.Fold(q.Text), labels,
-		q.Validate, q.MultiSelect, tool, input) // it returns no error
+	_, _ = fmt.Fprintf(sum, "%q %q %q %q %q %v %q", q.Kind, questions.Fold(q.Header), questions.Fold(q.Text), labels,
+		q.Validate, q.MultiSelect, call) // it returns no error
 	return fmt.Sprintf("key%x", sum.Sum(nil))
 }
 

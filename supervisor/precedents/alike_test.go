@@ -91,6 +91,7 @@ func TestACallIsTheSameByItsInput(t *testing.T) {
 	push := func(input string) *checkpoints.Question {
 		q := asks(questions.AskPermission, "Bash | Allow Bash? | allow | deny")
 		q.Tool = &checkpoints.ToolCall{Name: "Bash", Input: []byte(input)}
+		q.Fingerprint = input
 		return q
 	}
 	if compare(push(`{"command":"git push"}`), push(`{"command":"git push"}`)) != same {

@@ -20,7 +20,7 @@ import (
 type index struct{ db *sql.DB }
 
 // indexed is how what an index holds is made; another release's is made anew.
-const indexed = 2
+const indexed = 3
 
 // batch is how many questions are read into the index at once.
 const batch = 500

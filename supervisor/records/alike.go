@@ -1,11 +1,11 @@
 package records
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -34,8 +34,8 @@ func (s Records) SameQuestion(a, b *checkpoints.Question) bool {
 	}
 	kind := questions.KindOf(a.Kind)
 	if kind.InCall { // what is permitted is exactly what was seen
-		return a.Tool != nil && b.Tool != nil && a.Tool.Name == b.Tool.Name && a.Tool.Cwd == b.Tool.Cwd &&
-			bytes.Equal(a.Tool.Input, b.Tool.Input)
+		return a.Tool != nil && b.Tool != nil && a.Tool.Cwd == b.Tool.Cwd &&
+			procs.CallKey(a.Tool.Name, a.Tool.Input) == procs.CallKey(b.Tool.Name, b.Tool.Input)
 	}
 	if !a.SameImage(b) {
 		return false

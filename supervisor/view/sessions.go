@@ -2,8 +2,10 @@ package view
 
 import (
 	"context"
+	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/sessions"
 )
 
@@ -83,6 +85,10 @@ func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	switch {
 	case a.State == sessions.Ended:
 		v.Remark = "its session ended while it asked; an answer has it go on without a screen"
+		v.AnswerCommand += " --resume"
+		v.Options = slices.DeleteFunc(slices.Clone(v.Options), func(o checkpoints.Option) bool {
+			return q.Rule != "" && o.Label == questions.AllowRun // nothing is permitted for good in a session that is no more
+		})
 	case a.State == sessions.OnScreen:
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "answered or turned down on its screen"
 	case a.State == sessions.Withdrawn:

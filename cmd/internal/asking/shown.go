@@ -17,7 +17,10 @@ import (
 // Placed is Shown where questions of several runs stand below one another: it says of which one each is.
 func Placed(q view.QuestionView) terminal.Question {
 	t := Shown(q)
-	if q.Cwd != "" {
+	switch {
+	case q.Session != nil:
+		t.Place = terminal.FromHome(q.Cwd)
+	case q.Cwd != "":
 		t.Place = strings.TrimPrefix(q.RunName+" · "+terminal.FromHome(q.Cwd), " · ")
 	}
 	return t
@@ -50,7 +53,7 @@ func Shown(q view.QuestionView) terminal.Question {
 	case kind.Hands:
 		t.Instead = questions.Instead
 	case kind.Ruled:
-		if q.Folder == "" { // --allow is for the agent's own
+		if q.Folder == "" && q.Session == nil { // --allow is for the agent's own
 			t.Advance = InAdvance(q.AllowRule)
 		}
 	}
@@ -61,8 +64,11 @@ func Shown(q view.QuestionView) terminal.Question {
 	return t
 }
 
-// AgentOf names the agent that asks: where a run has several, by more than an id.
+// AgentOf names the agent that asks: where a run has several, by more than an id. That of a session is where it is.
 func AgentOf(q view.QuestionView) string {
+	if q.Session != nil {
+		return q.Session.Where()
+	}
 	if start, _, _ := strings.Cut(q.Who, " "); q.Who == "" || strings.HasPrefix(q.Agent, start) {
 		return cmp.Or(q.Who, q.Agent)
 	}

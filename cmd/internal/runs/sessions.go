@@ -52,9 +52,10 @@ func sessionRows(asked []view.QuestionView) (rows []*sessionRow) {
 func sessionList(width int, asked []view.QuestionView, now time.Time) string {
 	list := "\nSessions that ask, without a supervisor:"
 	for _, q := range asked {
-		line := fmt.Sprintf("%s  %s  %s  (%s): %s", q.ID, terminal.Duration(now.Sub(q.AskedAt)), terminal.FromHome(q.Cwd),
-			q.Session.Where(), q.Question)
-		list += "\n  " + terminal.CleanLine(line, max(width-2, 40))
+		place := fmt.Sprintf("%s  %s ago  %s · %s", q.ID, terminal.Duration(now.Sub(q.AskedAt)), terminal.FromHome(q.Cwd),
+			q.Session.Where())
+		list += "\n  " + terminal.CleanLine(place, max(width-2, 40)) +
+			"\n    asks: " + terminal.CleanLine(q.Asks(), max(width-10, 40))
 	}
 	return list
 }

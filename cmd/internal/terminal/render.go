@@ -90,13 +90,13 @@ func whence(q Question, now time.Time) (text string) {
 		text += " asked " + Ago(q.AskedAt, now)
 	}
 	if q.Agent != "" {
-		text += " by " + CleanLine(q.Agent, 40)
+		text += " by " + CleanLine(q.Agent, 60)
 	}
 	if q.Run != "" {
 		text += " in " + CleanLine(q.Run, 40)
-		if q.Place != "" {
-			text += " (" + CleanLine(q.Place, 200) + ")"
-		}
+	}
+	if q.Place != "" {
+		text += " (" + CleanLine(q.Place, 200) + ")"
 	}
 	return text
 }
