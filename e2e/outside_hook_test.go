@@ -229,3 +229,49 @@ func TestTheHooksOfSessionsAreWrittenWithCare(t *testing.T) {
 		t.Errorf("exit %d, %s", code, said)
 	}
 }
+
+// What a phone was told is taken back, whoever is killed: the hook, or claude.
+func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
+	t.Parallel()
+	w, n := newWorld(t), newNtfyServer(t)
+	w.withPhone(n, "http://127.0.0.1:1", "  permissions: true\n")
+	w.must("init", "--sessions", "--user", "--yes")
+	for says, end := range map[string]func(*called){
+		"screen decides": func(c *called) { // which is there until the hook was looked for
+			for _, pid := range machine.With(machine.InHome(w.Home)) {
+				if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.HasSuffix(string(line), "\x00hook\x00") &&
+					strings.HasPrefix(string(line), w.Program) {
+					noError(t, syscall.Kill(pid, syscall.SIGKILL))
+				}
+			}
+		},
+		"ended while it asked": func(c *called) { noError(t, c.cmd.Process.Kill()) },
+	} {
+		noError(t, os.WriteFile(filepath.Join(w.Home, "t.jsonl"), []byte(`{"type":"assistant","uuid":"u","message":{"content":`+
+			`[{"type":"tool_use","id":"`+says[:5]+`","name":"Bash","input":{"command":"ls"}}]}}`+"\n"), 0o600))
+		c := w.hooked(w.permits("ls"))
+		asked := <-n.published
+		if len(asked.Actions) != 2 || asked.Actions[0].Label != "Allow once" {
+			t.Errorf("it is told by %+v", asked)
+		}
+		waitUntil(t, "its call is found", func() bool { return strings.Contains(w.askFile(asked.SequenceID), `"call":"`+says[:5]) })
+		if says == "screen decides" {
+			noError(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+		}
+		end(c)
+		if closed := <-n.published; closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, says) {
+			t.Errorf("it is taken back by %+v", closed)
+		}
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+	}
+	w.must("init", "--sessions=notify", "--yes")
+	c := w.hooked(w.permits("pwd"))
+	if asked := <-n.published; len(asked.Actions) != 0 || !strings.Contains(asked.Message, "pwd") {
+		t.Errorf("what its screen alone answers is told by %+v", asked)
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.cmd.Wait()
+	<-n.published
+	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
+}

@@ -330,3 +330,55 @@ done`)
 	}
 	s.sees("SQLite")
 }
+
+// An ordinary claude in a terminal asks, the phone rings, a button is pressed there, and it goes on.
+func TestASessionIsAnsweredByAButtonOnThePhone(t *testing.T) {
+	t.Parallel()
+	w, n := newWorld(t), newNtfyServer(t)
+	page := w.serve("--listen", "127.0.0.1:0")
+	w.withPhone(n, page.address, "")
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(asksADatabase)
+	asked := <-n.published
+	q := w.asksHere("Which database?")
+	if asked.SequenceID != q.ID || !strings.Contains(asked.Message, "Which database?") ||
+		!strings.Contains(asked.Message, "a session on pts/") || len(asked.Actions) != 2 {
+		t.Fatalf("published is %+v", asked)
+	}
+	s.sees("PostgreSQL") // the screen asks, too
+	if status, text := asked.Actions[1].press(t, nil); status != 200 {
+		t.Fatalf("the button gets %d %s", status, text)
+	}
+	s.sees("SQLite")
+	closed := <-n.published
+	if closed.SequenceID != q.ID || !strings.Contains(closed.Message, "SQLite") || len(closed.Actions) != 0 {
+		t.Errorf("it is taken back by %+v", closed)
+	}
+	call := <-n.published // to permit something takes a word of the person's config
+	if len(call.Actions) != 1 || call.Actions[0].Label != "Deny" || !strings.Contains(call.Message, "touch made.txt") {
+		t.Fatalf("the call is told by %+v", call)
+	}
+	s.sees("touch")
+	s.types("\r")
+	if closed = <-n.published; closed.SequenceID != call.SequenceID || !strings.Contains(closed.Message, "on its screen") {
+		t.Errorf("it is taken back by %+v", closed)
+	}
+	if status, text := call.Actions[0].press(t, nil); status != 410 {
+		t.Errorf("who is late gets %d %s", status, text)
+	}
+	s.sees("All.is.done|All is done|done")
+	if !w.API.Received(`"Which database?"="SQLite"`) || !w.exists("made.txt") {
+		t.Error("the answers did not count")
+	}
+	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
+}
+
+// telling are the processes that tell what sessions ask.
+func telling(home string) (all []int) {
+	for _, pid := range machine.With(machine.InHome(home)) {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), "\x00tell\x00q-") {
+			all = append(all, pid)
+		}
+	}
+	return all
+}

@@ -199,15 +199,23 @@ func (s *session) supervise(ctx context.Context, f request.Session, cwd string, 
 // envNotifyURL is --notify-url where everybody must not see it, as the arguments of a process.
 const envNotifyURL = "CLAUDE_SUPERVISE_NOTIFY_URL"
 
+// notifySecrets are those of the channels by the network that the environment has.
+func notifySecrets() map[string]string {
+	secrets := map[string]string{}
+	for _, of := range notify.Networks {
+		secrets[of.Variable] = os.Getenv(of.Variable)
+	}
+	return secrets
+}
+
 // openNotices opens the channels by which the person of a run in a folder is told. What the environment has for them is
 // taken out of it: agents have no use for it.
 func (s *session) openNotices(f request.Session, cwd, self string, log zerolog.Logger) (*notices.Channels, error) {
-	p := notices.Person{Client: s.Client, URL: cmp.Or(f.NotifyURL, os.Getenv(envNotifyURL)), Secrets: map[string]string{},
+	p := notices.Person{Client: s.Client, URL: cmp.Or(f.NotifyURL, os.Getenv(envNotifyURL)), Secrets: notifySecrets(),
 		Screen: terminal.IsTerminal(os.Stderr) || request.InBackground(), Banner: []string{self, bannerCommand},
 		Printer: s.printer, Log: log, Event: func(n notice.Notification) any { return news.Event(n) }}
 	taken := []string{envNotifyURL}
 	for _, of := range notify.Networks {
-		p.Secrets[of.Variable] = os.Getenv(of.Variable)
 		taken = append(taken, of.Variable)
 	}
 	if f.Aside {

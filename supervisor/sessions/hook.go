@@ -36,15 +36,17 @@ const (
 
 // Hook is `claude-supervise hook`: it reads what claude asks, and writes what a person has answered here, if they do so
 // before the screen. It blocks until then, or until nobody waits for it any more; ctx ends with SIGTERM. What keeps it
-// from asking is no error: it writes nothing, and the screen decides.
-func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, in io.Reader, out io.Writer) {
+// from asking is no error: it writes nothing, and the screen decides. Asked, which may be nil, is told of what is asked,
+// and must not block.
+func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, asked func(*Ask), in io.Reader,
+	out io.Writer) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
 	if err == nil && len(text) > MaxInput {
 		_, _ = io.CopyN(io.Discard, in, drained)
 		return
 	}
-	var asked input
-	if err != nil || json.Unmarshal(text, &asked) != nil || !filepath.IsAbs(asked.Cwd) {
+	var from input
+	if err != nil || json.Unmarshal(text, &from) != nil || !filepath.IsAbs(from.Cwd) {
 		return
 	}
 	if _, inside := procs.Inside(env); inside || procs.Unmarked(env) {
@@ -57,9 +59,9 @@ func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, in i
 	var w *waiting
 	back, err := files.Within(ready, func() (err error) {
 		modes, err := ReadModes(d)
-		if mode := modes.Of(asked.Cwd); err == nil && mode != ModeOff {
+		if mode := modes.Of(from.Cwd); err == nil && mode != ModeOff {
 			_ = claude.Tag() // where there are no tags, who is above an answer has to do
-			w, err = begin(d, asked, look, claude, mode)
+			w, err = begin(d, from, look, claude, mode)
 		}
 		return err
 	})
@@ -75,6 +77,9 @@ func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, in i
 	}
 	if err != nil || w == nil {
 		return
+	}
+	if asked != nil {
+		asked(w.ask)
 	}
 	w.wait(ctx, out)
 	tidy(d, time.Now())

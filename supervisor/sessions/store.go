@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -22,6 +24,7 @@ import (
 //	$XDG_STATE_HOME/claude-supervise/sessions.json      the modes, by folder
 //	$XDG_STATE_HOME/claude-supervise/sessions/ID.json   an Ask; written by its hook
 //	                                           ID.lock  flock: its hook waits
+//	                                           ID.notices, ID.buttons   what a phone was told, and its answers
 //	                                           closed/  those that can change no more, as a later hook has found
 //	$XDG_RUNTIME_DIR/claude-supervise/ID.sock           takes answers while it waits
 func Folder(d checkpoints.Dirs) string { return filepath.Join(d.State, "sessions") }
@@ -57,6 +60,13 @@ func (a *Ask) settle(d checkpoints.Dirs) error {
 		return err
 	}
 	return remove(d, a.ID)
+}
+
+// forget removes what is beside an ask.
+func forget(d checkpoints.Dirs, id string) {
+	for _, ext := range []string{".notices", ".buttons"} {
+		_ = os.Remove(pathOf(d, id, ext)) // most were told to nobody
+	}
 }
 
 // remove removes an ask that is not closed, or what is left of it.
@@ -246,6 +256,37 @@ func Find(d checkpoints.Dirs, question string) (*Ask, *checkpoints.Question) {
 	return nil, nil
 }
 
+// Follow gives an ask as it is, again whenever one of its questions has its answer, and last once nobody waits for any.
+// It blocks until then, or until ctx ends. The kernel tells. What each is given it must not change.
+func Follow(ctx context.Context, d checkpoints.Dirs, id string, each func(*Ask)) error {
+	changes, err := files.NewWatch(func(name string) bool { return name == id+".json" }, Folder(d))
+	if err != nil {
+		return err
+	}
+	defer changes.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	gone := make(chan struct{})
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel()
+	for first := true; ; first = false {
+		a, _ := Find(d, id)
+		if a == nil {
+			return &checkpoints.UnknownError{ID: id}
+		}
+		if each(a); a.State != Open || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if first {
+			waiting.Go(func() { a.Hook.Wait(ctx); close(gone) })
+		}
+		select {
+		case <-changes.C:
+		case <-gone: // the lock went with it
+		}
+	}
+}
+
 // tidy closes asks of which nothing more can become, so that readers need not look at them, and removes those that
 // closed long ago, or of very many the oldest. Only a hook does it, at its end.
 func tidy(d checkpoints.Dirs, now time.Time) {
@@ -268,6 +309,7 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 			continue
 		}
 		if a.Waiting() {
+			forget(d, a.ID)
 			_ = remove(d, a.ID)
 		} else {
 			_ = a.settle(d) // else the next does
@@ -280,21 +322,21 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 // prune removes closed asks that are old, or many.
 func prune(d checkpoints.Dirs, now time.Time) {
 	type file struct {
-		name string
-		at   time.Time
+		id string
+		at time.Time
 	}
 	names, _ := idsIn(closed(d))
 	all := make([]file, 0, len(names))
 	for _, id := range names {
-		path := filepath.Join(closed(d), id+".json")
-		if info, err := os.Lstat(path); err == nil {
-			all = append(all, file{path, info.ModTime()})
+		if info, err := os.Lstat(filepath.Join(closed(d), id+".json")); err == nil {
+			all = append(all, file{id, info.ModTime()})
 		}
 	}
 	slices.SortFunc(all, func(a, b file) int { return b.at.Compare(a.at) })
 	for i, f := range all {
 		if i >= maxClosed || now.Sub(f.at) > keepFor {
-			_ = os.Remove(f.name)
+			_ = os.Remove(filepath.Join(closed(d), f.id+".json"))
+			forget(d, f.id)
 		}
 	}
 }

@@ -19,10 +19,15 @@ type SessionView struct {
 	State  string `json:"state"` // as package sessions has it
 
 	Suggested string `json:"suggested"` // of a permission: what claude would permit for good; "": nothing
+
+	shown bool // it is answered on its screen alone
 }
 
 // Ended reports whether there is a session which has ended while it asked: an answer has a run take it up.
 func (s *SessionView) Ended() bool { return s != nil && s.State == string(sessions.Ended) }
+
+// Answerable reports whether its question is answered here, too, while it asks.
+func (s *SessionView) Answerable() bool { return !s.shown }
 
 // Where says for people where a session is.
 func (s SessionView) Where() string {
@@ -74,7 +79,8 @@ func SessionQuestion(d checkpoints.Dirs, id string) (QuestionView, bool) {
 // OfSession returns a question of an outside session as it is shown.
 func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	v := View(q)
-	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule}
+	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule,
+		shown: a.Mode == sessions.ModeNotify}
 	if a.Claude.Alive() {
 		s.PID = a.Claude.PID
 	}

@@ -2,10 +2,11 @@ package view
 
 import "context"
 
-// Pending are the questions that wait for a person in all runs, and whom they hold back.
+// Pending are the questions that wait for a person in all runs and sessions, and whom they hold back.
 type Pending struct {
-	Questions []QuestionView // the longest first
-	Runs      int            // that ask them
+	Questions []QuestionView // the longest first, those of sessions last
+	Runs      int            // that ask them,
+	Sessions  int            // and how many outside sessions
 	Holding   int            // of the questions: how many hold back agents beside the one that asks
 	Held      int            // the agents that go on only after one of those, with who asks
 }
@@ -40,5 +41,10 @@ func (r Reader) Pending(ctx context.Context) (p Pending, err error) {
 		}
 	}
 	p.Runs, p.Held = len(of), len(held)
+	asks := map[string]bool{}
+	for _, q := range r.SessionQuestions(ctx, nil) {
+		p.Questions, asks[q.Session.ID] = append(p.Questions, q), true
+	}
+	p.Sessions = len(asks)
 	return p, nil
 }

@@ -37,7 +37,10 @@ func (e jsonEvent) MarshalJSON() ([]byte, error) {
 }
 
 // Event returns a notice as a line of JSON: the fields that every event has, and those of its type, empty or not.
-func Event(n notice.Notification) json.Marshaler {
+func Event(n notice.Notification) json.Marshaler { return EventOf(n, view.View) }
+
+// EventOf is Event where a question is shown so.
+func EventOf(n notice.Notification, shows func(*supervisor.Question) view.QuestionView) json.Marshaler {
 	text, own := n.Text, jsonEvent{}
 	switch n.Type {
 	case notice.RunStarted:
@@ -45,7 +48,7 @@ func Event(n notice.Notification) json.Marshaler {
 	case notice.AgentStarted, notice.ResumedNow:
 		own = jsonEvent{{"parent", n.State.Parent}, {"launch", n.Launch}, {"session_id", n.State.SessionID}}
 	case notice.QuestionOpen, notice.QuestionDone:
-		own = jsonEvent{{"question", view.View(n.Question)}}
+		own = jsonEvent{{"question", shows(n.Question)}}
 	case notice.Progress:
 		if n.APIStatus != 0 { // with which the API has refused a request
 			own = jsonEvent{{"api_status", n.APIStatus}}

@@ -102,7 +102,7 @@ func (p *mailer) pending(ctx context.Context, count int, more bool, to notify.Ne
 			[]string{"white_check_mark"}
 		return m, nil
 	case 1:
-		q, err := view.FindQuestion(ctx, p.Client.Store, all.Questions[0].ID)
+		q, err := find(ctx, p.Client, all.Questions[0].ID)
 		if err != nil {
 			return m, err
 		}
@@ -134,7 +134,14 @@ func (p *mailer) pending(ctx context.Context, count int, more bool, to notify.Ne
 
 // gatheredInWords says how much is open: "4 questions of 3 runs; 2 hold back 7 agents".
 func gatheredInWords(all view.Pending) string {
-	words := text.Plural(len(all.Questions), "question", "questions") + " of " + text.Plural(all.Runs, "run", "runs")
+	var of []string
+	if all.Runs > 0 {
+		of = append(of, text.Plural(all.Runs, "run", "runs"))
+	}
+	if all.Sessions > 0 {
+		of = append(of, text.Plural(all.Sessions, "session", "sessions"))
+	}
+	words := text.Plural(len(all.Questions), "question", "questions") + " of " + strings.Join(of, " and ")
 	if all.Holding > 0 {
 		words += "; " + text.Plural(all.Holding, "holds back", "hold back") + " " + text.Plural(all.Held, "agent", "agents")
 	}

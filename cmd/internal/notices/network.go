@@ -23,6 +23,7 @@ import (
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/sessions"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 )
@@ -141,8 +142,10 @@ func readSecret(path string) (string, error) {
 }
 
 // begin reads what earlier supervisors of the run have told.
-func (p *mailer) begin(run string) {
-	told, err := p.outbox.Open(p.Client.Dirs.RunFile(run, "notices"))
+func (p *mailer) begin(run string) { p.beginAt(run, p.Client.Dirs.RunFile(run, "notices")) }
+
+func (p *mailer) beginAt(run, journal string) {
+	told, err := p.outbox.Open(journal)
 	if err != nil {
 		p.Printer.Notice("! no phone and no webhook is notified:  " + err.Error())
 		return
@@ -199,7 +202,8 @@ func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Messag
 
 // single tells of one question.
 func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Message, error) {
-	t := asking.Shown(view.View(q))
+	v := p.view(q)
+	t := asking.Shown(v)
 	m := notify.Message{ID: q.ID + ".asked", About: q.ID, Priority: 4, Tags: []string{"question"},
 		Event: p.Event(notice.Asking(q))}
 	m.Title = text.Truncate(terminal.CleanLine("claude-supervise asks: "+t.Seen(t.Header), 0), notify.MaxTitle)
@@ -217,7 +221,11 @@ func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Messa
 		}
 		parts = append(parts, line)
 	}
-	parts = append(parts, q.ID+" of "+q.Run)
+	of := q.Run
+	if v.Session != nil {
+		of = v.Session.Where() + " in " + v.Cwd
+	}
+	parts = append(parts, q.ID+" of "+t.Seen(of))
 	whole := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n")
 	m.Text = text.Truncate(whole, notify.MaxText)
 	all := m.Text == whole && q.Truncated == ""
@@ -230,10 +238,10 @@ func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Messa
 	}
 	m.Click = page + "/questions/" + q.ID
 	labels, answers := p.buttons(q, t, all)
-	if len(labels) == 0 {
+	if len(labels) == 0 || v.Session != nil && !v.Session.Answerable() {
 		return m, nil
 	}
-	secret, err := capability.New(p.Client.Dirs.RunDir(q.Run), q.ID, answers)
+	secret, err := capability.New(buttonsOf(p.Client, q), q.ID, answers)
 	if err != nil {
 		return m, err
 	}
@@ -285,12 +293,15 @@ func (p *mailer) closed(ctx context.Context, id string, to notify.Network) (noti
 	}
 	m := notify.Message{ID: id + ".closed", About: id, Title: "claude-supervise: closed", Priority: 1,
 		Tags: []string{"white_check_mark"}, Text: id + " is no longer asked."}
-	q, err := view.FindQuestion(ctx, p.Client.Store, id)
+	q, err := find(ctx, p.Client, id)
 	if err != nil {
 		return m, err
 	}
-	t := asking.Shown(view.View(q))
+	v := p.view(q)
+	t := asking.Shown(v)
 	switch {
+	case v.Session != nil && v.Remark != "":
+		m.Text = id + ": " + t.Seen(v.Remark)
 	case q.Declined:
 		m.Text = fmt.Sprintf("%s: there will be no answer, says %s", id, t.Seen(q.AnsweredBy))
 	case q.Skipped:
@@ -323,6 +334,35 @@ func (p *mailer) left(end *ending) {
 	p.outbox.Close(ctx, last...)
 }
 
+// find returns a question of a run or a session.
+func find(ctx context.Context, c client.Client, id string) (*supervisor.Question, error) {
+	q, err := view.FindQuestion(ctx, c.Store, id)
+	if view.NoSuchID(err) {
+		if _, asked := sessions.Find(c.Dirs, id); asked != nil {
+			return asked, nil
+		}
+	}
+	return q, err
+}
+
+// view is view.View, of a session's question, too.
+func (p *mailer) view(q *supervisor.Question) view.QuestionView {
+	if q.Run == "" {
+		if v, is := view.SessionQuestion(p.Client.Dirs, q.ID); is {
+			return v
+		}
+	}
+	return view.View(q)
+}
+
+// buttonsOf is the folder in which the capabilities of a question are kept.
+func buttonsOf(c client.Client, q *supervisor.Question) string {
+	if q.Run == "" {
+		return sessions.Folder(c.Dirs)
+	}
+	return c.Dirs.RunDir(q.Run)
+}
+
 // ByPhone names who has answered by a button.
 const ByPhone = "a button on the phone"
 
@@ -330,14 +370,14 @@ const ByPhone = "a button on the phone"
 // where that cannot be.
 func Pressed(ctx context.Context, c client.Client, given string, option int) (question, answer string, err error) {
 	unknown := &service.Refusal{Reason: service.NotThere, Text: "this button is not one of ours; nothing was answered"}
-	q, err := view.FindQuestion(ctx, c.Store, capability.Question(given))
+	q, err := find(ctx, c, capability.Question(given))
 	switch {
 	case view.NoSuchID(err):
 		return "", "", unknown
 	case err != nil:
 		return "", "", err
 	}
-	answers, err := capability.Answers(c.Dirs.RunDir(q.Run), given)
+	answers, err := capability.Answers(buttonsOf(c, q), given)
 	switch {
 	case errors.Is(err, capability.ErrUnknown):
 		return "", "", unknown

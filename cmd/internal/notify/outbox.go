@@ -88,7 +88,8 @@ func NewOutbox(receivers []Receiver, report func(text string)) *Outbox {
 	o.rests, o.hurry = context.WithCancel(o.sends)
 	for _, to := range receivers {
 		o.lanes = append(o.lanes, &lane{Outbox: o, to: to, told: map[string]bool{}, queues: map[string][]Draft{},
-			begun: map[string]bool{}, shown: map[string]bool{}, wakes: map[string]chan struct{}{}, slots: make(chan struct{}, atOnce)})
+			begun: map[string]bool{}, shown: map[string]bool{}, wakes: map[string]chan struct{}{},
+			slots: make(chan struct{}, atOnce)})
 	}
 	return o
 }
