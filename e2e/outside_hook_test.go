@@ -275,3 +275,17 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 	<-n.published
 	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
 }
+
+// A list that is watched has what a session asks as long as it asks it.
+func TestAWatchedListHasTheSessionsThatAsk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.watch("ps", "--watch")
+	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
+	c := w.hooked(w.permits("ls"))
+	s.shows(`No run is active.*\n\nSessions that ask, without a supervisor:\n  q-\w+ .*\n` + listFoot)
+	w.must("answer", w.asksHere("ls").ID, "deny")
+	c.says(t)
+	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
+}

@@ -14,6 +14,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/supervisor"
+	"claude-supervise/supervisor/sessions"
 )
 
 // How the changes of runs are noticed, without looking at the database again and again:
@@ -31,19 +32,27 @@ const (
 	writersPatience = time.Second
 )
 
-// Watch gives the runs that have not ended, or all, and gives them again each time something of them has changed. It
-// blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits
+// Watch gives the runs that have not ended, or all, and gives them again each time something of them has changed, or
+// of what outside sessions ask. It blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits
 // for it.
 func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error) error {
+	besides := make(chan struct{}, 1)
+	waiting, cancel := context.WithCancel(ctx)
+	stop := forwardFileChanges(waiting, nil, besides, sessions.Folder(r.Dirs))
+	defer stop()
+	defer cancel() // first: stop waits for what this ends
 	var before []RunView
+	var asked []QuestionView
+	var memory sessions.Memory
 	first := true
-	err := r.follow(ctx, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
+	err := r.followBeside(ctx, besides, nil, func(ctx context.Context, now Reader) ([]RunView, bool, error) {
 		runs, err := now.Runs(ctx, all)
 		if err != nil {
 			return nil, false, err
 		}
-		if first || !reflect.DeepEqual(runs, before) {
-			first, before = false, runs
+		asks := now.SessionQuestions(ctx, &memory)
+		if first || !reflect.DeepEqual(runs, before) || !reflect.DeepEqual(asks, asked) {
+			first, before, asked = false, runs, asks
 			err = each(runs)
 		}
 		return runs, true, err

@@ -33,7 +33,11 @@ type Overview struct {
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
-	stop := r.forwardFileChanges(waiting, look, besides)
+	watched := []string{sessions.Folder(r.Dirs)}
+	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
+		watched = append(watched, filedrop.Watched(folder)...)
+	}
+	stop := forwardFileChanges(waiting, look, besides, watched...)
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
@@ -57,15 +61,11 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	return err
 }
 
-// forwardFileChanges passes on what comes by look, and each change of the folders of question files and of the
-// questions of sessions, until ctx ends.
+// forwardFileChanges passes on what comes by look, and each change of the folders of questions, until ctx ends.
 // What the kernel does not tell of those is found at the look of each minute.
-func (r Reader) forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
+func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{},
+	watched ...string) (stop func()) {
 	var changed <-chan struct{} // nil: the kernel does not tell
-	watched := []string{sessions.Folder(r.Dirs)}
-	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
-		watched = append(watched, filedrop.Watched(folder)...)
-	}
 	changes, err := files.NewWatch(func(string) bool { return true }, watched...)
 	if err == nil {
 		changed = changes.C

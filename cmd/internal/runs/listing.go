@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"claude-supervise/cmd/internal/terminal"
@@ -43,17 +44,23 @@ func (l Listing) Show(ctx context.Context, s service.Runs, watch bool) error {
 	if looks, is := s.(service.Looker); is && l.seen() {
 		l.away = Away(looks.Look(ctx))
 	}
-	if o, is := s.(service.Outsider); is && !l.Inside && !watch {
-		l.outside = l.askedIn(o.Outside(ctx))
-	}
 	if watch {
 		return l.watch(ctx, l.watched(s))
 	}
+	l = l.withOutside(ctx, s)
 	runs, err := l.list(ctx, s)
 	if err != nil {
 		return err
 	}
 	return terminal.Print(func(p *terminal.Printer) error { return l.print(p, l.of(runs)) })
+}
+
+// withOutside is a listing with what sessions ask now.
+func (l Listing) withOutside(ctx context.Context, s service.Runs) Listing {
+	if o, is := s.(service.Outsider); is && !l.Inside && !l.IDs {
+		l.outside = l.askedIn(o.Outside(ctx))
+	}
+	return l
 }
 
 // list returns the runs that are wanted, and more where the service does not select.
@@ -68,15 +75,24 @@ func (l *Listing) list(ctx context.Context, s service.Runs) (runs []service.Run,
 	return runs, err
 }
 
+// A listed is a list as it is at one time.
+type listed struct {
+	Listing
+	runs []service.Run
+}
+
+func (l listed) text(width int, now time.Time) string { return l.Listing.text(width, l.of(l.runs), now) }
+
 // A watcher gives a list at once, and again after each change, until each gives an error, or ctx ends (nil).
-type watcher func(ctx context.Context, each func([]service.Run) error) error
+type watcher func(ctx context.Context, each func(listed) error) error
 
 func (l Listing) watched(s service.Runs) watcher {
-	return func(ctx context.Context, each func([]service.Run) error) error {
+	return func(ctx context.Context, each func(listed) error) error {
+		one := func(runs []service.Run) error { return each(listed{l.withOutside(ctx, s), runs}) }
 		if selector, is := s.(service.Selector); is {
-			return selector.WatchSelected(ctx, l.Wanted, each)
+			return selector.WatchSelected(ctx, l.Wanted, one)
 		}
-		return s.(service.Local).WatchRuns(ctx, l.Wanted.All, each)
+		return s.(service.Local).WatchRuns(ctx, l.Wanted.All, one)
 	}
 }
 
@@ -122,19 +138,22 @@ func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 		}
 		return nil
 	}
-	if err := p.Result(l.text(p.Width(), runs, time.Now())); err != nil || len(l.outside) == 0 {
-		return err
-	}
-	return p.Result(sessionList(p.Width(), l.outside, time.Now()))
+	return p.Result(l.text(p.Width(), runs, time.Now()))
 }
 
-// text lists the runs for people.
+// text lists the runs for people, and the sessions that ask.
 func (l Listing) text(width int, runs []service.Run, now time.Time) string {
+	text := l.table(width, runs, now)
 	if l.away != "" {
-		news := l.away + "\n"
-		l.away = ""
-		return news + l.text(width, runs, now)
+		text = l.away + "\n" + text
 	}
+	if len(l.outside) > 0 {
+		text = strings.TrimRight(text, "\n") + "\n" + sessionList(width, l.outside, now)
+	}
+	return text
+}
+
+func (l Listing) table(width int, runs []service.Run, now time.Time) string {
 	var views []view.RunView
 	for _, r := range runs {
 		views = append(views, r.RunView)

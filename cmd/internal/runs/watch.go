@@ -11,7 +11,6 @@ import (
 	"github.com/oklog/run"
 
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/service"
 )
 
 // watch lists the runs, and again whenever they change, until the person has seen enough.
@@ -21,16 +20,16 @@ func (l Listing) watch(ctx context.Context, watch watcher) error {
 	}
 	return terminal.Following(ctx, func(ctx context.Context, p *terminal.Printer) error {
 		shown, began := "", time.Now()
-		return watch(ctx, func(runs []service.Run) error {
+		return watch(ctx, func(now listed) error {
 			if !l.AsJSON {
 				// All ages as of one instant: that they grow is no change.
-				text := l.text(p.Width(), l.of(runs), began)
+				text := now.text(p.Width(), began)
 				if text == shown {
 					return nil
 				}
 				shown = text
 			}
-			return l.print(p, l.of(runs))
+			return now.print(p, l.of(now.runs))
 		})
 	})
 }
@@ -44,12 +43,12 @@ func (l Listing) watchInPlace(ctx context.Context, watch watcher, screen *termin
 	defer stop()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	seen := make(chan []service.Run)
+	seen := make(chan listed)
 	var actors run.Group
 	actors.Add(func() error {
-		return watch(ctx, func(runs []service.Run) error {
+		return watch(ctx, func(now listed) error {
 			select {
-			case seen <- runs:
+			case seen <- now:
 			case <-ctx.Done():
 			}
 			return nil
@@ -68,13 +67,13 @@ func (l Listing) watchInPlace(ctx context.Context, watch watcher, screen *termin
 		case <-quiet:
 		case <-ctx.Done():
 		}
-		return l.draw(ctx, screen, seen)
+		return draw(ctx, screen, seen)
 	}, func(error) { leave() })
 	return actors.Run()
 }
 
 // draw owns the screen until ctx ends.
-func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan []service.Run) error {
+func draw(ctx context.Context, screen *terminal.Screen, seen <-chan listed) error {
 	resized, continued := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -82,10 +81,10 @@ func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan 
 	defer signal.Stop(continued)
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	var runs []service.Run
+	var last listed
 	for known := false; ; {
 		select {
-		case runs = <-seen:
+		case last = <-seen:
 			known = true
 		case <-second.C:
 		case <-resized:
@@ -97,7 +96,7 @@ func (l Listing) draw(ctx context.Context, screen *terminal.Screen, seen <-chan 
 		if !known {
 			continue
 		}
-		text := strings.TrimRight(l.text(screen.Width(), l.of(runs), time.Now()), "\n")
+		text := strings.TrimRight(last.text(screen.Width(), time.Now()), "\n")
 		if err := screen.Draw(text + "\n(q leaves; the runs continue)"); err != nil {
 			return err
 		}
