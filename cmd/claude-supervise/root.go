@@ -59,7 +59,8 @@ func allCommands() map[string]func() *cobra.Command {
 		"permissions": newPermissions, "resume": newResume, "prune": newPrune, "pack": newPack, "unpack": newUnpack,
 		"lint": newLint, "init": newInit, "doctor": newDoctor, "version": newVersion, "stand-in": newStandIn,
 		"compare": newCompare, "keep": newKeep, "decisions": newDecisions,
-		"search": newSearch, "fleet": newFleet, "hook": newHook, "mcp": newMCP, bannerCommand: newBanner, tellCommand: newTell,
+		"search": newSearch, "fleet": newFleet, "hook": newHook, "mcp": newMCP, bannerCommand: newBanner,
+		tellCommand: newTell,
 	}
 }
 

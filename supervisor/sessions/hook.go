@@ -36,8 +36,8 @@ const (
 
 // Hook is `claude-supervise hook`: it reads what claude asks, and writes what a person has answered here, if they do so
 // before the screen. It blocks until then, or until nobody waits for it any more; ctx ends with SIGTERM. What keeps it
-// from asking is no error: it writes nothing, and the screen decides. Asked, which may be nil, is told of what is asked,
-// and must not block.
+// from asking is no error: it writes nothing, and the screen decides. Asked is told what is asked here, and must not
+// block; nil: nobody is.
 func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, asked func(*Ask), in io.Reader,
 	out io.Writer) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))

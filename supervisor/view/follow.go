@@ -33,8 +33,8 @@ const (
 )
 
 // Watch gives the runs that have not ended, or all, and gives them again each time something of them has changed, or
-// of what outside sessions ask. It blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where there is no state yet it waits
-// for it.
+// of what outside sessions ask. It blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where
+// there is no state yet it waits for it.
 func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)

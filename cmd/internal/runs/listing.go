@@ -81,7 +81,9 @@ type listed struct {
 	runs []service.Run
 }
 
-func (l listed) text(width int, now time.Time) string { return l.Listing.text(width, l.of(l.runs), now) }
+func (l listed) text(width int, now time.Time) string {
+	return l.Listing.text(width, l.of(l.runs), now)
+}
 
 // A watcher gives a list at once, and again after each change, until each gives an error, or ctx ends (nil).
 type watcher func(ctx context.Context, each func(listed) error) error
