@@ -121,6 +121,10 @@ func TestTheQuestionsOfASessionAreAnsweredHere(t *testing.T) {
 			t.Errorf("it is shown as\n%s", shown)
 		}
 	}
+	told := w.must("report", "--since", "1h")
+	if !strings.Contains(told, "Decided (2)") || !strings.Contains(told, "Which database? → SQLite") {
+		t.Errorf("the report is\n%s", told)
+	}
 	w.must("init", "--sessions", "--user", "--undo", "--yes")
 	if left, err := os.ReadFile(filepath.Join(w.Home, ".claude", "settings.json")); err == nil &&
 		strings.Contains(string(left), "claude-supervise") {

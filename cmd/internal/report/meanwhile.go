@@ -37,6 +37,19 @@ func chapters(m view.Meanwhile) []chapter {
 	waits, failed, done, goes := chapter{heading: "Waits for you"}, chapter{heading: "Failed"}, chapter{heading: "Done"},
 		chapter{heading: "Not ended"}
 	refused, decided := chapter{heading: "Refused"}, chapter{heading: "Decided"}
+	became := func(where string, asked ...view.Decision) {
+		for _, d := range asked {
+			one := item{says: d.ID + ": " + d.Asks() + " → " + outcome(d),
+				beside: []string{where + strings.TrimSuffix(", by "+by(d), ", by ") + ", " + after(d.After)}}
+			switch {
+			case d.AnsweredAt == nil:
+			case d.Refused():
+				refused.items = append(refused.items, one)
+			default:
+				decided.items = append(decided.items, one)
+			}
+		}
+	}
 	for _, w := range m.Waits {
 		waits.items = append(waits.items, waiting(w))
 	}
@@ -49,17 +62,10 @@ func chapters(m view.Meanwhile) []chapter {
 		default:
 			done.items = append(done.items, one)
 		}
-		for _, d := range r.Asked {
-			one := item{says: d.ID + ": " + d.Asks() + " → " + outcome(d),
-				beside: []string{"in " + called(r.Run) + strings.TrimSuffix(", by "+by(d), ", by ") + ", " + after(d.After)}}
-			switch {
-			case d.AnsweredAt == nil:
-			case d.Refused():
-				refused.items = append(refused.items, one)
-			default:
-				decided.items = append(decided.items, one)
-			}
-		}
+		became("in "+called(r.Run), r.Asked...)
+	}
+	for _, d := range m.Beside {
+		became("in "+d.Cwd+" ("+d.Session.Where()+")", d)
 	}
 	return slices.DeleteFunc([]chapter{waits, failed, done, goes, refused, decided},
 		func(p chapter) bool { return len(p.items) == 0 })

@@ -54,8 +54,15 @@ func sessionList(width int, asked []view.QuestionView, now time.Time) string {
 	for _, q := range asked {
 		place := fmt.Sprintf("%s  %s ago  %s · %s", q.ID, terminal.Duration(now.Sub(q.AskedAt)), terminal.FromHome(q.Cwd),
 			q.Session.Where())
-		list += "\n  " + terminal.CleanLine(place, max(width-2, 40)) +
-			"\n    asks: " + terminal.CleanLine(q.Asks(), max(width-10, 40))
+		list += "\n  " + row(place, width, 2) + "\n    asks: " + row(q.Asks(), width, 10)
 	}
 	return list
+}
+
+// row is a line that fits behind an indent; as it is where the width is 0.
+func row(line string, width, indent int) string {
+	if width > 0 {
+		width = max(width-indent, 40)
+	}
+	return terminal.CleanLine(line, width)
 }
