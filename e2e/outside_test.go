@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,6 +21,12 @@ import (
 // opens starts an ordinary claude on a terminal of its own, in which a person has said a first word.
 func (w *world) opens(scenario string, flags ...string) *screen {
 	w.t.Helper()
+	return w.opensAs(claude.Program(w.t), scenario, flags...)
+}
+
+// opensAs is opens of this program.
+func (w *world) opensAs(program, scenario string, flags ...string) *screen {
+	w.t.Helper()
 	if why := outside.Below(); why != "" {
 		machinetest.Lacks(w.t, "these tests answer as a person does, and cannot below a claude: %s", why)
 	}
@@ -29,7 +36,7 @@ func (w *world) opens(scenario string, flags ...string) *screen {
 		"projects":              map[string]any{w.Cwd: map[string]any{"hasTrustDialogAccepted": true}}})
 	noError(w.t, err)
 	noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude.json"), known, 0o600))
-	cmd := exec.Command(claude.Program(w.t), append(flags, "--permission-mode", "manual", "go")...)
+	cmd := exec.Command(program, append(flags, "--permission-mode", "manual", "go")...)
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	return w.seat(cmd, nil)
 }
@@ -385,4 +392,47 @@ func telling(home string) (all []int) {
 		}
 	}
 	return all
+}
+
+// Settings that keep claude from calling hooks are named, and what to do: whoever made them. The screen asks alone.
+func TestSettingsThatForbidTheHooksOfSessionsAreNamed(t *testing.T) {
+	t.Parallel()
+	const none = `{"disableAllHooks":true}`
+	for says, c := range map[string]struct{ own, project, administrator string }{
+		"disableAllHooks in %s/.claude/settings.json keeps claude from calling the hooks":                  {own: none},
+		"disableAllHooks in %s/.claude/settings.local.json keeps claude from calling the hooks":            {project: none},
+		"disableAllHooks in /etc/claude-code/managed-settings.json keeps claude from calling the hooks":    {administrator: none},
+		"ask your administrator to add those hooks to that file; `init --sessions --dry-run` shows them\n": {administrator: `{"allowManagedHooksOnly":true}`},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.personSettings(cmp.Or(c.own, "{}"))
+			program, says := claude.Program(t), strings.ReplaceAll(says, "%s", w.Home)
+			if c.project != "" {
+				w.put(filepath.Join(w.Cwd, ".claude", "settings.local.json"), c.project)
+				says = strings.ReplaceAll(says, w.Home, w.Cwd)
+			}
+			if c.administrator != "" {
+				ours := w.Program
+				w.Program = program
+				w.administered("managed-settings.json", c.administrator)
+				program, w.Program = w.Program, ours
+				w.administered("managed-settings.json", c.administrator)
+			}
+			if said := w.must("init", "--sessions", "--yes"); !strings.Contains(said, says) {
+				t.Errorf("init says\n%s", said)
+			}
+			if _, said, _ := w.run("doctor", "--claude", claude.Program(t)); !strings.Contains(said, says) {
+				t.Errorf("doctor says\n%s", said)
+			}
+			s := w.opensAs(program, asksADatabase)
+			s.sees("PostgreSQL")
+			s.types("\r")
+			s.sees("touch")
+			if asked, _ := os.ReadDir(outside.Folder(w.Dirs)); len(asked) > 0 {
+				t.Errorf("it asks here all the same: %v", asked)
+			}
+		})
+	}
 }

@@ -165,6 +165,7 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 	if cwd, err := os.Getwd(); err == nil {
 		if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
 			found = append(append(found, trustIn(cwd, folder)), settingsOf(cwd, folder)...)
+			found = append(found, sessionsIn(cwd, folder)...)
 		}
 	}
 	if version != "" {

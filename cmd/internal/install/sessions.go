@@ -10,6 +10,7 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/sessions"
 )
 
@@ -83,13 +84,19 @@ func wantsSessions(f Flags) ([]change, error) {
 		return []change{set, hooks}, err
 	}
 	if !f.Undo && mode != sessions.ModeOff {
-		hooks.note = hookNote()
+		hooks.note = hookNote(filepath.Dir(filepath.Join(settings.base, settings.settings)), folder)
 	}
 	return []change{hooks, set}, err
 }
 
 // hookNote says what would keep claude from calling the hooks.
-func hookNote() string {
+func hookNote(claude, folder string) string {
+	if folder == "" {
+		folder = claude // has no settings of a project below it
+	}
+	if off := permission.HooksOff(claude, folder); off != "" {
+		return off
+	}
 	if _, err := exec.LookPath("claude-supervise"); err != nil {
 		return "claude-supervise is not on your PATH: claude finds it only there"
 	}

@@ -1,0 +1,32 @@
+package doctor
+
+import (
+	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/permission"
+	"claude-supervise/supervisor/sessions"
+)
+
+// sessionsIn is what is to be said of the sessions in a folder that nobody supervises; nothing where the person has not
+// asked for their questions.
+func sessionsIn(cwd, folder string) []Finding {
+	dirs, err := checkpoints.DefaultDirs()
+	if err != nil {
+		return nil // the finding of the state says so
+	}
+	modes, err := sessions.ReadModes(dirs)
+	f := Finding{Name: "sessions", OK: true}
+	off := permission.HooksOff(folder, cwd)
+	switch mode := modes.Of(cwd); {
+	case err != nil:
+		f.OK, f.Text = false, err.Error()
+	case mode == sessions.ModeOff:
+		return nil
+	case off != "":
+		f.Lacks, f.Text = true, off
+	case mode == sessions.ModeNotify:
+		f.Text = "what ordinary sessions ask in this folder is shown here, and answered on their screens"
+	default:
+		f.Text = "what ordinary sessions ask in this folder is asked here, too"
+	}
+	return []Finding{f}
+}
