@@ -176,7 +176,7 @@ func (t *telling) Open() (theirs *os.File, err error) {
 }
 
 func (t *telling) Listen(out *Output) (e Exit, last func()) {
-	for in := NewLines(out, MaxLine); ; {
+	for in := stream.NewLines(out, stream.MaxLine); ; {
 		line, _, err := in.Next()
 		if err != nil {
 			return e, func() {}

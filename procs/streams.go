@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"claude-supervise/procs/stream"
 )
 
 // drain is how long after the end of a process its streams must be silent to count as read, when something that it
@@ -106,7 +108,7 @@ func (p *Process) Tell(m Message) {
 }
 
 func (p *Process) readStderr(kept chan<- *Tail) {
-	in := NewLines(&Output{f: p.stderr, exited: p.exited, drain: drain}, MaxLine)
+	in := stream.NewLines(&Output{f: p.stderr, exited: p.exited, drain: drain}, stream.MaxLine)
 	words := &Tail{Limit: MaxTail}
 	for {
 		data, _, err := in.Next()

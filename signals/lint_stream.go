@@ -1,8 +1,6 @@
 package signals
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -10,8 +8,6 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/procs/stream"
 )
@@ -21,11 +17,10 @@ import (
 // types and members are ignored. What makes a turn, a message or an answer is what the supervisor takes for one while
 // the agent runs.
 
-// Bounds on what is read of a conversation, in bytes but for maxCalls.
+// Bounds on what is read of a conversation.
 const (
-	maxStreamLine = 64 << 20 // a line; what is longer is skipped
-	maxResult     = 64 << 10 // what a call printed
-	maxCalls      = 100      // that have no result yet
+	maxResult = 64 << 10 // of what a call printed, in bytes
+	maxCalls  = 100      // that have no result yet
 )
 
 // A lintLine is a line of a conversation, or of our log.
@@ -51,12 +46,12 @@ type conversation struct {
 }
 
 // stream reads a conversation.
-func (l *linter) stream(in *bufio.Reader) error {
+func (l *linter) stream(in io.Reader) error {
 	c := &conversation{linter: l, calls: make(map[string]call)}
 	err := eachStreamLine(in, func(n int, data []byte, whole bool) {
 		c.line = n
 		if !whole {
-			c.problems(newProblem(n, "truncated", "a line of more than %d MiB is not read", maxStreamLine>>20))
+			c.problems(newProblem(n, "truncated", "a line of more than %d MiB is not read", stream.MaxLine>>20))
 			return
 		}
 		c.take(data)
@@ -65,38 +60,20 @@ func (l *linter) stream(in *bufio.Reader) error {
 	return err
 }
 
-// eachStreamLine hands over each line that is not blank with its number, without white space around it and escape
-// sequences in it. The bytes are good until each returns. Of a line that is too long only its beginning is given.
-func eachStreamLine(in *bufio.Reader, each func(n int, data []byte, whole bool)) error {
-	var buf []byte
+// eachStreamLine hands over each line that is not blank with its number, cleaned. The bytes are good until each returns.
+// Of a line that is too long only its beginning is given.
+func eachStreamLine(r io.Reader, each func(n int, data []byte, whole bool)) error {
+	lines := stream.NewLines(r, stream.MaxLine)
 	for n := 1; ; n++ {
-		line, whole, err := readLine(in, buf[:0])
-		buf = line
-		if bytes.IndexByte(line, 0x1b) >= 0 { // never inside JSON, where it would be escaped
-			line = []byte(ansi.Strip(string(line)))
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			each(n, line, whole)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
+		line, whole, err := lines.Next()
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
-	}
-}
-
-// readLine appends the next line to buf, as far as it may be long.
-func readLine(in *bufio.Reader, buf []byte) (line []byte, whole bool, err error) {
-	whole = true
-	for {
-		piece, err := in.ReadSlice('\n')
-		if whole = whole && len(buf)+len(piece) <= maxStreamLine; whole {
-			buf = append(buf, piece...)
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return buf, whole, err
+		if line = stream.Clean(line); len(line) > 0 {
+			each(n, line, whole)
 		}
 	}
 }
@@ -313,7 +290,7 @@ func (c *conversation) read(sigs []Signal) {
 // person spoke. Files are read as they come.
 func LastMessage(r io.Reader) (text string, err error) {
 	id := ""
-	err = eachStreamLine(bufio.NewReaderSize(r, 64<<10), func(_ int, data []byte, whole bool) {
+	err = eachStreamLine(r, func(_ int, data []byte, whole bool) {
 		var l stream.Line
 		if !whole || !stream.Decode(data, &l) || l.Parent != "" || l.Sidechain {
 			return

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"claude-supervise/procs/stream"
 )
 
 // problemCodes are all that there are; each must be found in some case of TestLintNamesEachFault.
@@ -217,7 +219,7 @@ func TestLintIsBounded(t *testing.T) {
 	})
 	t.Run("a line", func(t *testing.T) {
 		long := io.MultiReader(strings.NewReader(cliInit+"\n"+`{"type":"assistant","x":"`),
-			io.LimitReader(endless{}, maxStreamLine), strings.NewReader("\"}\n"+cliText("1", stop(me))))
+			io.LimitReader(endless{}, stream.MaxLine), strings.NewReader("\"}\n"+cliText("1", stop(me))))
 		found, err := Lint(long, LintConfig{})
 		noError(t, err)
 		same(t, named(found), []string{"3-3 stop_work block", "2 truncated"})

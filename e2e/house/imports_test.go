@@ -38,7 +38,7 @@ const core = "supervisor " + words
 // rooms says who may import whom.
 var rooms = []room{
 	{"signals", "procs/stream", "bytes to signals and back; it knows nobody but the shapes of the stream's lines", ""},
-	{"procs/stream", "", "the shapes of the CLI's lines, for whoever has such lines: it knows nobody and does no I/O", "os/..."},
+	{"procs/stream", "", "the CLI's lines, split and shaped, for whoever has such lines: it knows nobody and opens no file", "os/..."},
 	{"procs/...", "procs/...", "one process; it knows no run", ""},
 	{"checkpoints/...", "checkpoints/...", "records; it knows neither who makes nor who reads them", ""},
 

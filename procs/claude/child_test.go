@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"claude-supervise/procs"
 	"claude-supervise/procs/internal/childtest"
+	"claude-supervise/procs/stream"
 )
 
 func TestMain(m *testing.M) { childtest.Main(m, parts) }
@@ -85,7 +85,7 @@ var parts = map[string]func(*childtest.Child){
 			c.Text(fmt.Sprint(c.Read()["response"]))
 		}
 		out("\xff\xfe\n")
-		out(strings.Repeat("x", procs.MaxLine+1) + "\n")
+		out(strings.Repeat("x", stream.MaxLine+1) + "\n")
 		out("\x1b[0m")
 		c.Text("still here")
 		out("no newline\x1b[?25h")

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"claude-supervise/procs"
 	"claude-supervise/procs/stream"
@@ -63,13 +60,7 @@ type decoder struct {
 // decode returns the messages that one line holds, most often one or none, and whether the line was JSON. What it gives
 // shares no memory with data.
 func (d *decoder) decode(data []byte) (messages []procs.Message, isJSON bool) {
-	data = bytes.TrimSpace(data)
-	if bytes.IndexByte(data, 0x1b) >= 0 { // never inside JSON, where it would be escaped
-		data = bytes.TrimFunc([]byte(ansi.Strip(string(data))), func(r rune) bool {
-			return unicode.IsSpace(r) || unicode.IsControl(r)
-		})
-	}
-	if len(data) == 0 {
+	if data = stream.Clean(data); len(data) == 0 {
 		return nil, false
 	}
 	var l line
@@ -315,11 +306,6 @@ func (d *decoder) system(l *line) []procs.Message {
 		return one(refusedIn(l.ToolName, l.ToolUseID, l.ReasonType, l.Reason, d.places.forget(l.ToolUseID)))
 	}
 	return nil
-}
-
-// RefusedIn reads a line that says that the CLI has refused a call by itself.
-func RefusedIn(l stream.Line) procs.Refused {
-	return refusedIn(l.ToolName, "", l.ReasonType, l.Reason, nil)
 }
 
 func refusedIn(tool, toolUse, by, reason string, call *procs.Ask) procs.Refused {

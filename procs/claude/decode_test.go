@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/stream"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -288,7 +289,7 @@ func FuzzInput(f *testing.F) {
 			said <- p.Send(uuid, text)
 			p.stdin.close()
 		}()
-		in := procs.NewLines(r, procs.MaxLine)
+		in := stream.NewLines(r, stream.MaxLine)
 		line, whole, err := in.Next()
 		if err != nil || !whole {
 			t.Fatalf("no line: %v", err)

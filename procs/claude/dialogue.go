@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/stream"
 )
 
 // Agent is claude, which speaks the CLI's protocol.
@@ -86,7 +87,7 @@ func (d *dialogue) Open() (theirs *os.File, err error) {
 // Listen implements procs.Exchange.
 func (d *dialogue) Listen(out *procs.Output) (e procs.Exit, last func()) {
 	var spent spending
-	e.Spoke, spent = readLines(d.Process, procs.NewLines(out, procs.MaxLine), d.take)
+	e.Spoke, spent = readLines(d.Process, stream.NewLines(out, stream.MaxLine), d.take)
 	e.CostUSD, e.InputTokens, e.OutputTokens = spent.cost, spent.input, spent.output
 	e.CacheRead, e.CacheCreation = spent.cacheRead, spent.cacheCreation
 	return e, func() { _ = d.replies.Wait() } // none gives an error
@@ -136,12 +137,12 @@ func (d *dialogue) turnOver(ctx context.Context, within time.Duration) {
 
 // ReadStream hands over what lines of claude's stream say that are printed by a process which nobody talks to.
 func ReadStream(p *procs.Process, out io.Reader, take func(procs.Message)) {
-	readLines(p, procs.NewLines(out, procs.MaxLine), take)
+	readLines(p, stream.NewLines(out, stream.MaxLine), take)
 }
 
 // readLines hands over what lines of the protocol say, and reports whether there was one, and what was spent since the
 // last result.
-func readLines(p *procs.Process, in *procs.Lines, take func(procs.Message)) (spoke bool, spent spending) {
+func readLines(p *procs.Process, in *stream.Lines, take func(procs.Message)) (spoke bool, spent spending) {
 	d := decoder{ledger: launch(p.Spec).ledger(), asksRefused: p.Spec.AsksRefused}
 	for {
 		data, whole, err := in.Next()

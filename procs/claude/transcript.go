@@ -187,7 +187,7 @@ func scanWhole(path string, visit func(data []byte, end int64) bool) error {
 		return fmt.Errorf("read transcript: %w", err)
 	}
 	defer f.Close()
-	in := procs.NewLines(f, procs.MaxLine)
+	in := stream.NewLines(f, stream.MaxLine)
 	for {
 		data, whole, err := in.Next()
 		switch {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"claude-supervise/procs"
+	"claude-supervise/procs/stream"
 )
 
 // askUser is a tool as strict as ours are.
@@ -23,7 +24,7 @@ type wire struct {
 	*dialogue
 	t      testing.TB
 	stdout *io.PipeWriter
-	stdin  *procs.Lines
+	stdin  *stream.Lines
 	said   chan procs.Message
 	end    func()
 }
@@ -33,7 +34,7 @@ func newWire(t testing.TB, tools ...procs.Tool) *wire {
 	stdin, ours, err := os.Pipe()
 	noError(t, err)
 	theirs, stdout := io.Pipe()
-	w := &wire{t: t, stdout: stdout, stdin: procs.NewLines(stdin, procs.MaxLine), said: make(chan procs.Message, 1000)}
+	w := &wire{t: t, stdout: stdout, stdin: stream.NewLines(stdin, stream.MaxLine), said: make(chan procs.Message, 1000)}
 	p, over := procs.Unstarted(procs.Spec{Tools: tools}, func(m procs.Message) { w.said <- m })
 	w.dialogue = newDialogue(p)
 	w.dialogue.stdin = newWriter(ours)
@@ -41,7 +42,7 @@ func newWire(t testing.TB, tools ...procs.Tool) *wire {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		readLines(w.Process, procs.NewLines(theirs, procs.MaxLine), w.take)
+		readLines(w.Process, stream.NewLines(theirs, stream.MaxLine), w.take)
 	}()
 	ended := false
 	w.end = func() {

@@ -1,7 +1,7 @@
 // Package stream has the shapes of what Claude Code says in JSON: the lines of its stream (--output-format
-// stream-json), those of its transcripts, and those of our own logs, which wrap the former; and how they are read. A
-// shape has the members that we use. It holds no rule of the protocol, does no I/O and imports nothing of ours, so
-// whoever reads such lines may import it.
+// stream-json), those of its transcripts, and those of our own logs, which wrap the former; and how they are split and
+// read. A shape has the members that we use. It holds no rule of the protocol, opens no file and imports nothing of
+// ours, so whoever reads such lines may import it.
 package stream
 
 import (

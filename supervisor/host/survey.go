@@ -139,7 +139,7 @@ func (w *work) add(line []byte) {
 	if !stream.Decode(line, &entry) {
 		return
 	}
-	for _, m := range view.MessagesIn(entry.Line) {
+	for _, m := range claude.Logged(entry.Line) {
 		if raw, is := m.(procs.Raw); is {
 			w.printed(entry.Launch, raw.Text)
 		}

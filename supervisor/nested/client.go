@@ -238,7 +238,7 @@ func loggedNotices(line []byte, reader listen.SignalReader) []notice.Notificatio
 		return nil // a line that is no protocol, or was cut by a crash
 	}
 	var said []notice.Notification
-	for _, m := range view.MessagesIn(e.Line) {
+	for _, m := range claude.Logged(e.Line) {
 		found := reader.Read(m)
 		switch m := m.(type) {
 		case procs.Raw, procs.Text:

@@ -88,26 +88,19 @@ func (r *reading) more() error {
 	return nil
 }
 
-// A line of a transcript, as far as calls go.
+// A line of a transcript of a session.
 type line struct {
-	Type    string `json:"type"`
-	UUID    string `json:"uuid"`
-	At      string `json:"timestamp"`
-	IsMeta  bool   `json:"isMeta"`
-	Cwd     string `json:"cwd"`
-	Version string `json:"version"`
-	Message struct {
-		Content stream.Content `json:"content"`
-	} `json:"message"`
-	// Decision is of the one result that a line has.
+	stream.Line
+	Cwd      string `json:"cwd"`
+	Version  string `json:"version"`
 	Decision struct {
 		Source string `json:"source"`
-	} `json:"permissionDecision"`
+	} `json:"permissionDecision"` // of the one result that it has
 }
 
 func (r *reading) read(text []byte) {
 	var l line
-	if json.Unmarshal(text, &l) != nil || l.Type != "assistant" && l.Type != "user" {
+	if !stream.Decode(text, &l) || l.Type != "assistant" && l.Type != "user" {
 		return
 	}
 	for _, b := range l.Message.Content {
@@ -115,7 +108,7 @@ func (r *reading) read(text []byte) {
 		case "tool_use":
 			r.calls = append(r.calls, &call{id: b.ID, line: l.UUID, version: l.Version, name: b.Name, input: b.Input})
 		case "text":
-			if l.Type == "user" && !l.IsMeta { // who says something does not wait for the calls before it
+			if l.Type == "user" && !l.Meta { // who says something does not wait for the calls before it
 				for _, c := range r.calls {
 					c.left = true
 				}
@@ -125,7 +118,7 @@ func (r *reading) read(text []byte) {
 				if c.id != b.ToolUseID {
 					continue
 				}
-				c.came, _ = time.Parse(time.RFC3339Nano, l.At) // zero: an age ago
+				c.came, _ = time.Parse(time.RFC3339Nano, l.Timestamp) // zero: an age ago
 				c.later = r.again
 				if c.outcome = ByScreen; l.Decision.Source == "hook" {
 					c.outcome = ByHook
@@ -203,11 +196,11 @@ func (a *Ask) Opening() (o Opening, err error) {
 	}
 	for l := range bytes.Lines(text) {
 		var is line
-		if json.Unmarshal(l, &is) != nil {
+		if !stream.Decode(l, &is) {
 			continue
 		}
 		o.Folder = cmp.Or(o.Folder, is.Cwd)
-		if is.Type != "user" || is.IsMeta || o.Prompt != "" {
+		if is.Type != "user" || is.Meta || o.Prompt != "" {
 			continue
 		}
 		for _, b := range is.Message.Content {

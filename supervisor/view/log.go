@@ -17,6 +17,7 @@ import (
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
 	"claude-supervise/procs/claude"
+	"claude-supervise/procs/stream"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/ask"
@@ -122,9 +123,6 @@ func (l Log) Until(ctx context.Context, over <-chan struct{}, each func(line []b
 	return file.rest(each)
 }
 
-// maxLogLine bounds a line of an agent's log that is read at all, in bytes.
-const maxLogLine = 64 << 20
-
 // EachLogLine reads an agent's log from a place in it, as Log.Each says.
 func EachLogLine(path string, from int64, each func([]byte) error) error {
 	if _, err := os.Stat(path); err != nil {
@@ -188,8 +186,8 @@ func (t *tail) each(each func([]byte) error) error {
 	}
 	for {
 		piece, err := t.read.ReadSlice('\n')
-		if len(t.line)+len(piece) > maxLogLine {
-			return fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", t.path, maxLogLine>>20)
+		if len(t.line)+len(piece) > stream.MaxLine {
+			return fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", t.path, stream.MaxLine>>20)
 		}
 		if err == nil && len(t.line) == 0 { // nearly always: nothing is copied
 			if err := each(piece); err != nil {
@@ -323,9 +321,9 @@ func (l Log) Part(from int64, most int) (lines [][]byte, next int64, err error) 
 				lines = append(lines, line)
 			}
 			return lines, from + int64(end), nil
-		case size > maxLogLine:
+		case size > stream.MaxLine:
 			return nil, from, fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", l.path(),
-				maxLogLine>>20)
+				stream.MaxLine>>20)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"claude-supervise/procs/stream"
 )
 
 // A LogPart says which part of a log is wanted: its end.
@@ -107,8 +109,8 @@ func (l Log) lastLines(like LogLine, p LogPart) (found []begin, err error) {
 			if cut == 0 {
 				cut = len(part)
 			}
-			if cut > maxLogLine {
-				return nil, fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", l.path(), maxLogLine>>20)
+			if cut > stream.MaxLine {
+				return nil, fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", l.path(), stream.MaxLine>>20)
 			}
 			rest, whole = part[:cut], part[cut:]
 			from += int64(cut)

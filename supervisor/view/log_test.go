@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/stream"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/internal/storetest"
 )
@@ -169,7 +170,7 @@ func TestACallIsSaidByWhatItAsksOrTells(t *testing.T) {
 func TestALineWithoutEndIsNotKeptInMemory(t *testing.T) {
 	l := newLogged(t)
 	l.write("short\n")
-	if err := os.Truncate(l.path, maxLogLine+100); err != nil { // a hole of zero bytes
+	if err := os.Truncate(l.path, stream.MaxLine+100); err != nil { // a hole of zero bytes
 		t.Fatal(err)
 	}
 	n := 0

@@ -97,30 +97,6 @@ func byClock(t time.Time, today, otherDay string) string {
 	return t.Format(otherDay)
 }
 
-// MessagesIn returns what a line of an agent's log says, as the readers of signals take it.
-func MessagesIn(l stream.Line) (all []procs.Message) {
-	switch l.Type {
-	case "raw":
-		all = append(all, procs.Raw{Text: l.Text})
-	case "assistant":
-		for _, b := range l.Message.Content {
-			switch b.Type {
-			case "text":
-				all = append(all, procs.Text{Text: b.Text, ID: l.Message.ID, Parent: l.Parent})
-			case "tool_use":
-				all = append(all, procs.ToolUse{ID: b.ID, Name: b.Name, Input: b.Input, Parent: l.Parent})
-			}
-		}
-	case "result":
-		all = append(all, procs.Result{Text: l.Result})
-	case "system":
-		if l.Subtype == "permission_denied" {
-			all = append(all, claude.RefusedIn(l))
-		}
-	}
-	return all
-}
-
 // remarks returns what a line of a log holds. What is to be said of a text, read gives; it reads the calls and ends of
 // turns, too.
 func remarks(line []byte, read func(procs.Message) string) []Remark {
@@ -135,7 +111,7 @@ func remarks(line []byte, read func(procs.Message) string) []Remark {
 	if e.Stderr != "" {
 		add(RemarkStderr, e.Stderr)
 	}
-	for _, m := range MessagesIn(e.Line) {
+	for _, m := range claude.Logged(e.Line) {
 		text := read(m)
 		switch m := m.(type) {
 		case procs.Raw:

@@ -1,14 +1,12 @@
-package procs
+package stream
 
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"unicode/utf8"
 )
 
 // split returns all lines of a stream, a line that was cut in angle brackets, and where the last with a newline ends.
@@ -41,7 +39,7 @@ func TestLinesAreSplitAndBounded(t *testing.T) {
 		{"over the limit", "0123456789a\nb\n", 10, []string{"<0123456789>", "b"}},
 		{"over the limit at the end", "0123456789a", 10, []string{"<0123456789>"}},
 		{"over the buffer", long + "\nb\n", 1 << 20, []string{long, "b"}},
-		{"over both", long + "\nb\n", 50_000, []string{"<" + long[:MaxShown] + ">", "b"}},
+		{"over both", long + "\nb\n", 50_000, []string{"<" + long[:maxBeginning] + ">", "b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for name, r := range map[string]io.Reader{
@@ -69,29 +67,12 @@ func TestAHugeLineDoesNotKeepItsMemory(t *testing.T) {
 	}
 }
 
-func TestATailKeepsTheLastBytes(t *testing.T) {
-	kept := &Tail{Limit: 10}
-	var all strings.Builder
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 100 {
-		part := strings.Repeat(string(rune('a'+random.IntN(26))), random.IntN(25))
-		_, _ = kept.Write([]byte(part))
-		all.WriteString(part)
-		want := all.String()
-		if got := string(kept.kept); got != want[max(0, len(want)-10):] {
-			t.Fatalf("got %q of %q", got, want)
-		}
-	}
-}
-
-func TestATextIsCutAtARunesEdge(t *testing.T) {
-	for n := range 12 {
-		got := Cut("äöü€", n)
-		if !utf8.ValidString(got) {
-			t.Errorf("at %d: %q", n, got)
-		}
-		if whole := got == "äöü€"; whole != (n >= len("äöü€")) {
-			t.Errorf("at %d: %q", n, got)
+func TestWhatATerminalPutsAroundALineIsTakenAway(t *testing.T) {
+	for line, want := range map[string]string{
+		" {\"a\":\"\u00e4\"}\r\n": "{\"a\":\"\u00e4\"}", "\x1b[2K\x1b[1m{}\x1b[0m\x07\r": "{}", "\x1b[2K \t": "", "\n": "", "\x07{}": "\x07{}",
+	} {
+		if got := string(Clean([]byte(line))); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
 }

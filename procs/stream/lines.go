@@ -1,20 +1,19 @@
-package procs
+package stream
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
-	"strings"
-	"unicode/utf8"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// Bounds on what is taken from a child, in bytes.
+// Bounds on lines, in bytes.
 const (
-	MaxShown = 4 << 10 // of a line that is not understood, as Garbled shows it
-	MaxTail  = 8 << 10 // what Exit keeps of stderr
-
-	MaxLine   = 64 << 20 // a line of output; what is longer is skipped
-	MaxResult = 64 << 10 // the text of a ToolResult
+	MaxLine      = 64 << 20 // one that is read at all
+	maxBeginning = 4 << 10  // what is kept of one that is longer
 )
 
 // A Lines splits a stream into lines and bounds them.
@@ -50,7 +49,7 @@ func (l *Lines) Next() (line []byte, whole bool, err error) {
 		case !whole:
 		case len(l.long)+len(part) > l.limit:
 			whole = false
-			l.long = append(l.long, part...)[:min(l.limit, MaxShown)]
+			l.long = append(l.long, part...)[:min(l.limit, maxBeginning)]
 		case err == nil && len(l.long) == 0:
 			return part, true, nil
 		default:
@@ -71,48 +70,13 @@ func (l *Lines) Next() (line []byte, whole bool, err error) {
 // End returns where in the stream, in bytes, the last line that Next has returned with its newline ends, behind that.
 func (l *Lines) End() int64 { return l.end }
 
-// A Tail is a writer that keeps the last bytes written to it.
-type Tail struct {
-	Limit int // of them
-	kept  []byte
-}
-
-// Write implements io.Writer. It gives no error.
-func (t *Tail) Write(p []byte) (int, error) {
-	t.kept = append(t.kept, p[max(0, len(p)-t.Limit):]...)
-	if over := len(t.kept) - t.Limit; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
+// Clean returns a line without what terminals and wrappers put around JSON: white space, escape sequences and other
+// control characters. It may share its memory.
+func Clean(line []byte) []byte {
+	if bytes.IndexByte(line, 0x1b) < 0 { // never inside JSON, where it would be escaped
+		return bytes.TrimSpace(line)
 	}
-	return len(p), nil
-}
-
-// Text returns them, as UTF-8.
-func (t *Tail) Text() string { return strings.ToValidUTF8(string(t.kept), "\uFFFD") }
-
-// Cut bounds a text to n bytes, at a rune's edge, and says so.
-func Cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "\n[… the rest was cut]"
-}
-
-// Shown returns the beginning of a line that is no JSON, in at most MaxShown bytes of UTF-8.
-func Shown(data []byte) string {
-	return Cut(strings.ToValidUTF8(string(data[:min(len(data), MaxShown)]), "\uFFFD"), MaxShown)
-}
-
-// maxReason bounds a reason, in bytes.
-const maxReason = 300
-
-// CutLine returns the first line of a text, in at most maxReason bytes.
-func CutLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	if len(s) > maxReason {
-		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
-	}
-	return s
+	return bytes.TrimFunc([]byte(ansi.Strip(string(line))), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	})
 }
