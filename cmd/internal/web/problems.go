@@ -46,7 +46,6 @@ func problemOf(err error) (status int, p problem) {
 	var taken *client.TakenError
 	var pictures *client.ImagesRefusal
 	var unfit *client.UnfitImages
-	var long *http.MaxBytesError
 	p.Error = err.Error()
 	switch {
 	case errors.As(err, &own):
@@ -67,8 +66,6 @@ func problemOf(err error) (status int, p problem) {
 		return http.StatusNotFound, p
 	case view.Gone(err):
 		return http.StatusServiceUnavailable, p
-	case errors.As(err, &long):
-		return errTooLong.Status, problem{Error: errTooLong.Text}
 	}
 	return http.StatusInternalServerError, p
 }

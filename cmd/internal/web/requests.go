@@ -41,11 +41,10 @@ func read(r *http.Request, into any) error {
 			err = errors.New("there is more behind it")
 		}
 	}
-	var long *http.MaxBytesError
 	why := text.Misread(err)
 	switch {
-	case errors.As(err, &long):
-		return errTooLong
+	case refused(err):
+		return err
 	case errors.Is(err, io.EOF):
 		why = "there is none"
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -63,8 +62,7 @@ func readForm(r *http.Request) error {
 			Text: "this takes a form as browsers send it (" + kind + "); programs use /api/; nothing was done"}
 	}
 	err := r.ParseForm()
-	var long *http.MaxBytesError
-	if err == nil || errors.As(err, &long) {
+	if err == nil || refused(err) {
 		return err
 	}
 	return &refusal{Status: http.StatusBadRequest,

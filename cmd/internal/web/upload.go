@@ -60,14 +60,9 @@ func readAnswer(r *http.Request) (pictures []client.Picture, err error) {
 		return nil, readForm(r)
 	}
 	pictures, err = readParts(r)
-	var long *http.MaxBytesError
-	var own *refusal
 	var unfit *client.UnfitImages
-	switch {
-	case err == nil, errors.As(err, &own), errors.As(err, &unfit):
+	if err == nil || refused(err) || errors.As(err, &unfit) {
 		return pictures, err
-	case errors.As(err, &long):
-		return nil, errImagesTooLong
 	}
 	return nil, &refusal{Status: http.StatusBadRequest,
 		Text: fmt.Sprintf("the form cannot be read: %v; nothing was done", err)}

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -72,7 +74,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 		if s.known(r) {
 			defer s.connections.use(r.Context())()
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, most)
+		r.Body = boundedBody{http.MaxBytesReader(w, r.Body, most), longer}
 		if r.ContentLength != 0 {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(takes))
 		}
@@ -82,6 +84,26 @@ func (s *Server) walled(next http.Handler) http.Handler {
 
 var errTooLong = &refusal{Status: http.StatusRequestEntityTooLarge,
 	Text: "what was sent is longer than 1 MiB; put it into a file, and name that; nothing was done"}
+
+// A boundedBody is the body of a request: who reads beyond its bound is told so.
+type boundedBody struct {
+	io.ReadCloser
+	longer *refusal
+}
+
+// Read implements io.Reader.
+func (b boundedBody) Read(p []byte) (n int, err error) {
+	n, err = b.ReadCloser.Read(p)
+	if _, is := errors.AsType[*http.MaxBytesError](err); is {
+		err = b.longer
+	}
+	return n, err
+}
+
+func refused(err error) bool {
+	_, is := errors.AsType[*refusal](err)
+	return is
+}
 
 // hostName is the name in a Host header.
 func hostName(host string) string {
