@@ -25,7 +25,7 @@ const (
 // compare says how alike two questions are. One whose answer lets something happen is only ever the same.
 func compare(a, b *checkpoints.Question) likeness {
 	switch {
-	case imageOf(a) != imageOf(b): // each is about its own
+	case !a.SameImage(b): // each is about its own
 		return other
 	case key(a) == key(b):
 		return same
@@ -35,14 +35,6 @@ func compare(a, b *checkpoints.Question) likeness {
 		return near
 	}
 	return other
-}
-
-// imageOf returns the hash of the image that a question shows, "" for none.
-func imageOf(q *checkpoints.Question) string {
-	if q.Image == nil {
-		return ""
-	}
-	return q.Image.Hash
 }
 
 // key is the same for questions that ask the very same, however they are spaced and capitalised.

@@ -31,18 +31,24 @@ func (s Records) HeldBack(q *checkpoints.Question) []*checkpoints.Agent {
 	if q.State != checkpoints.QuestionOpen || asker == nil || !asker.AwaitsPerson() {
 		return nil
 	}
-	held := map[string]bool{asker.ID: true}
-	waits := func(a *checkpoints.Agent) bool {
-		return (a.Status == checkpoints.Blocked || a.Status == checkpoints.Queued) && !held[a.ID] &&
-			(slices.ContainsFunc(s.WaitsFor(a.ID), func(c *checkpoints.Agent) bool { return held[c.ID] }) ||
-				slices.ContainsFunc(s.ComesAfter(a), func(id string) bool { return held[id] }))
+	waiting := map[string][]string{} // by agent, those that wait for it
+	for a := range s.Agents.Values() {
+		if a.Status != checkpoints.Blocked && a.Status != checkpoints.Queued {
+			continue
+		}
+		for _, c := range s.WaitsFor(a.ID) {
+			waiting[c.ID] = append(waiting[c.ID], a.ID)
+		}
+		for _, id := range s.ComesAfter(a) {
+			waiting[id] = append(waiting[id], a.ID)
+		}
 	}
-	for more := true; more; {
-		more = false
-		for a := range s.Agents.Values() {
-			if waits(a) {
-				held[a.ID], more = true, true
-			}
+	held := map[string]bool{}
+	for next := []string{asker.ID}; len(next) > 0; {
+		id := next[0]
+		if next = next[1:]; !held[id] {
+			held[id] = true
+			next = append(next, waiting[id]...)
 		}
 	}
 	return slices.DeleteFunc(s.AllAgents(), func(a *checkpoints.Agent) bool { return !held[a.ID] })

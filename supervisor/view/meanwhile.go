@@ -104,18 +104,13 @@ func (r Reader) spentBefore(ctx context.Context, run RunView, moment time.Time) 
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if recover() != nil {
-			usd = 0
-		}
-	}()
+	then := slices.IndexFunc(events, func(e checkpoints.Event) bool { return !e.At.Before(moment) })
+	if then >= 0 {
+		events = events[:then]
+	}
 	var s supervisor.State
-	for _, record := range events {
-		h, err := supervisor.Recorded(record)
-		if err != nil || !record.At.Before(moment) {
-			break
-		}
-		s, _ = supervisor.Step(s, h) // an unwelcome event changes nothing
+	if fold(events, func(_ time.Time, _, after supervisor.State) { s = after }) != nil {
+		return 0, nil
 	}
 	for a := range s.Agents.Values() {
 		usd += a.CostUSD

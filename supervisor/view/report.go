@@ -172,22 +172,10 @@ func (r Reader) decisions(ctx context.Context, run string) ([]Decision, error) {
 
 // timeline folds the history of a run into how its agents stood, by agent, until a moment. A history that this release
 // cannot read gives an error, for people.
-func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]Span, err error) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			spans, err = nil, fmt.Errorf("the history of this run cannot be read by this release: %v", bug)
-		}
-	}()
-	spans = map[string][]Span{}
-	var before supervisor.State
+func timeline(events []checkpoints.Event, until time.Time) (map[string][]Span, error) {
+	spans := map[string][]Span{}
 	var last time.Time // of the event before
-	for _, record := range events {
-		h, err := supervisor.Recorded(record)
-		if err != nil {
-			return nil, fmt.Errorf("the history of this run cannot be read by this release: %w", err)
-		}
-		after, _ := supervisor.Step(before, h) // an unwelcome event changes nothing
-		at := record.At
+	if err := fold(events, func(at time.Time, before, after supervisor.State) {
 		// Its supervisor had died: the first one takes over from nobody.
 		if before.Run != nil && before.Run.Epoch > 0 && after.Run.Epoch > before.Run.Epoch && before.Run.Left == "" {
 			for id := range spans {
@@ -203,13 +191,36 @@ func timeline(events []checkpoints.Event, until time.Time) (spans map[string][]S
 				spans[id] = began(spans[id], at, spanOf(a.Status), a.Reason)
 			}
 		}
-		before, last = after, at
+		last = at
+	}); err != nil {
+		return nil, err
 	}
 	for id := range spans {
 		spans[id] = began(spans[id], until, "", "")
 		spans[id] = slices.DeleteFunc(spans[id], func(s Span) bool { return !s.To.After(s.From) })
 	}
 	return spans, nil
+}
+
+// fold gives what each event of a history has made of the state before it. The error, for people, says that this release
+// cannot read the history, from there on.
+func fold(events []checkpoints.Event, each func(at time.Time, before, after supervisor.State)) (err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			err = fmt.Errorf("the history of this run cannot be read by this release: %v", bug)
+		}
+	}()
+	var before supervisor.State
+	for _, record := range events {
+		h, err := supervisor.Recorded(record)
+		if err != nil {
+			return fmt.Errorf("the history of this run cannot be read by this release: %w", err)
+		}
+		after, _ := supervisor.Step(before, h) // an unwelcome event changes nothing
+		each(record.At, before, after)
+		before = after
+	}
+	return nil
 }
 
 // lastOpen returns the span that has not ended; nil if there is none.
