@@ -151,3 +151,21 @@ func (e BudgetAsked) apply(d *transition) error {
 var budget = concern{
 	name: "budget", decided: (*transition).decideBudgets, idle: (*transition).overBudget, planRun: State.planBudgets,
 }
+
+// askBudgetAnew writes the question of a budget from what is used here, if that is used up.
+func (d *transition) askBudgetAnew(id string) {
+	q := d.question(id)
+	scope := d.Agents.Get(q.Agent)
+	if scope.Budget == nil {
+		q.State = checkpoints.QuestionWithdrawn
+		return
+	}
+	used := d.usageByScope()[scope.ID].Used
+	over := questions.Exceeding(*scope.Budget, used, questions.Exceeded(*scope.Budget, used))
+	if over.What == "" {
+		q.State = checkpoints.QuestionWithdrawn
+		return
+	}
+	ask.Reshow(q, d.BudgetQuestion(scope, over))
+	q.Fingerprint, q.Exceeded = "budget "+over.What, &over
+}

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -147,4 +148,47 @@ func (d *transition) approveChildren(agent string) {
 			d.touch(c.ID)
 		}
 	}
+}
+
+// unspawn takes back the agents that were approved and have not begun: they are asked about anew.
+func (d *transition) unspawn() {
+	for _, a := range slices.Backward(d.AllAgents()) {
+		if a.Delegated == nil || a.Status.Ended() || len(d.Launches.Get(a.ID)) > 0 {
+			continue
+		}
+		q := d.Questions.Get(a.Delegated.Question)
+		if q == nil || q.Child != a.ID || d.Agents.Get(q.Agent).Status.Ended() || d.leads(a) {
+			continue
+		}
+		for _, said := range a.Outbox { // once it is approved again it is told
+			if said.From == fromUser {
+				q = d.question(q.ID)
+				q.Told = append(slices.Clip(q.Told), said)
+			}
+		}
+		d.Agents.Delete(a.ID)
+		delete(d.touched, a.ID)
+		d.indexAnew()
+		for _, before := range d.AllAgents() {
+			if before.ContinuedBy == a.ID {
+				d.agent(before.ID).ContinuedBy = ""
+			}
+		}
+	}
+}
+
+// leads reports whether anything in the run hangs on an agent, other than its parent.
+func (s State) leads(a *Agent) bool {
+	for other := range s.Agents.Values() {
+		if other.Parent == a.ID || other.Delegated != nil && slices.Contains(other.Delegated.After, a.ID) ||
+			other.Exceeds == a.ID {
+			return true
+		}
+	}
+	for q := range s.Questions.Values() {
+		if q.Agent == a.ID {
+			return true
+		}
+	}
+	return len(s.FindDeliveries(a.ID, func(*Delivery) bool { return true })) > 0
 }

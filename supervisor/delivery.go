@@ -90,3 +90,15 @@ func (d *transition) abandon(a *Agent) {
 		d.drop(v.UUID)
 	}
 }
+
+// distrustDelivery sees that what answers a call answers none of a process here.
+func (d *transition) distrustDelivery(uuid string) {
+	v := d.delivery(uuid)
+	v.Grant = ""
+	if n := len(d.Launches.Get(v.Agent)); v.Launch > n {
+		v.Launch = n
+	}
+	if l := d.Live(v.Agent); v.Tool != nil && v.State == checkpoints.DeliveryPending && (l == nil || l.N != v.Launch) {
+		d.drop(uuid)
+	}
+}

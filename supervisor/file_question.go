@@ -246,3 +246,28 @@ type FileEvent struct {
 	Answer string // what was seen in its answer file
 	Told   string
 }
+
+// distrustFile takes back what the file of a question that comes from a pack file lets happen: its script is gone.
+func (d *transition) distrustFile(first *Question, vouched bool) {
+	// The file with the answer stays where it was: whether the script had taken it, its conversation says.
+	taken := first.State == checkpoints.QuestionAnswered && first.File.Drop != "" && d.Abilities().KeepsTranscript &&
+		d.Launch(first.Agent) != nil
+	for _, q := range d.Group(first.Group) {
+		q = d.question(q.ID)
+		if q.File == nil {
+			continue
+		}
+		if q.File.Polls || q.File.Drop != "" {
+			q.Delivering = false
+		}
+		// A script here gets no answer of a file that nobody vouches for, and none that another may have taken.
+		lost := vouched && q.File.Drop == "" && (q.File.Lost || q.WaitsForFile())
+		q.File = &checkpoints.FileAsked{ID: q.File.ID, Lost: lost}
+		if q.Kind == questions.AskFile {
+			q.Kind = questions.AskClarification
+		}
+	}
+	if taken {
+		d.takenByScript(first.Group)
+	}
+}

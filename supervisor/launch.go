@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -65,4 +66,18 @@ var starting = concern{
 // surveyDue reports whether an ended launch leaves something that a later one may need to know.
 func surveyDue(a *Agent, l *Launch) bool {
 	return l.Phase != checkpoints.LaunchSurveyed && (l.End != EndFinish || a.Report == nil)
+}
+
+// distrustLaunches takes from the launches in a pack file what is of processes of another machine.
+func (d *transition) distrustLaunches(id string) {
+	if len(d.Launches.Get(id)) == 0 {
+		return
+	}
+	launches := slices.Clone(d.Launches.Get(id))
+	for i, l := range launches {
+		own := *l
+		own.PID, own.StartTicks, own.Transcript, own.Replies, own.Gate = 0, 0, "", nil, nil
+		launches[i] = &own
+	}
+	d.Launches.Put(id, launches)
 }

@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
@@ -86,4 +87,39 @@ func (d *transition) answer(n InboxEntry) {
 	if q.ForAllLike {
 		d.shareAnswer(q)
 	}
+}
+
+// unpackedBy stands in Question.Revoked where unpacking has taken back what an answer lets happen.
+const unpackedBy = "unpack"
+
+// reopens reports whether a question whose answer grants something can be asked anew: the agent has not heard the
+// answer, or what was approved has not begun.
+func (d *transition) reopens(q *Question) bool {
+	switch {
+	case d.Agents.Get(q.Agent).Status.Ended():
+		return false
+	case q.Child != "" && handlers[q.Kind].work != nil:
+		return q.State != checkpoints.QuestionWithdrawn
+	}
+	return q.State == checkpoints.QuestionAnswered && !q.Delivering
+}
+
+// askAnew opens a question again. What is on its way of the answer before is not told of the next one.
+func (d *transition) askAnew(q *Question) {
+	carries := func(group string) bool { return group == q.Group }
+	for _, v := range d.FindDeliveries(q.Agent, (*checkpoints.Delivery).Undelivered) {
+		if !slices.ContainsFunc(v.Groups, carries) {
+			continue
+		}
+		v = d.delivery(v.UUID)
+		if v.Groups = slices.DeleteFunc(slices.Clone(v.Groups), carries); len(v.Groups) == 0 && len(v.Messages) == 0 {
+			v.State = checkpoints.DeliveryDropped
+		}
+	}
+	q.State, q.Response, q.Grant = checkpoints.QuestionOpen, checkpoints.Response{}, checkpoints.Grant{Rule: q.Rule}
+	q.Delivering, q.Ran, q.Prepared = false, nil, false
+	if q.Nested != nil { // its client is gone
+		q.Nested = &checkpoints.Nested{Work: q.Nested.Work}
+	}
+	d.agent(q.Agent).Dequeue(q.Group)
 }

@@ -67,3 +67,11 @@ func partNotice(p *checkpoints.PartReport) notice.Notification {
 	}
 	return notice.Notification{Subagent: p.By.Name(), Text: said, Trouble: p.Status == "failed" || len(p.Missing) > 0}
 }
+
+// distrustParts takes no more of the reports in a pack file than are kept, and numbers them.
+func distrustParts(a *Agent) {
+	a.Parts = slices.Clone(a.Parts[:min(len(a.Parts), maxParts)])
+	for i := range a.Parts {
+		a.Parts[i].N = i + 1
+	}
+}

@@ -222,3 +222,30 @@ func (e RanCommand) apply(d *transition) error {
 	d.question(q.ID).Ran = &ran
 	return nil
 }
+
+// distrustCommand asks anew whether a command may run, of what the answer of the stop wants; else nobody is asked.
+func (d *transition) distrustCommand(id string) {
+	q := d.question(id)
+	asker := d.Questions.Get(q.Asker)
+	wanted := asker != nil && asker.Agent == q.Agent && questions.Resolve(asker).How == questions.RunCommand
+	if asker == nil {
+		q.Asker = ""
+	}
+	if q.Ran != nil {
+		if ran := *q.Ran; !ran.Done {
+			ran.Done, ran.Exit = true, "it was cut off when its supervisor ended; whether it took effect is not known"
+			q.Ran = &ran
+		}
+		q.State, q.Revoked = checkpoints.QuestionDelivered, unpackedBy
+		return
+	}
+	switch waits := wanted && asker.State == checkpoints.QuestionAnswered && !asker.Delivering; {
+	case waits && (q.IsOpen() || questions.Grants(q)) && !d.Agents.Get(q.Agent).Status.Ended():
+		d.askAnew(q)
+		ask.Reshow(q, ask.Command(questions.Resolve(asker).Words, d.Folder(q.Agent)))
+	case q.IsOpen():
+		q.State = checkpoints.QuestionWithdrawn
+	case questions.Grants(q):
+		q.State, q.Revoked = checkpoints.QuestionWithdrawn, unpackedBy
+	}
+}

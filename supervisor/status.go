@@ -1,6 +1,10 @@
 package supervisor
 
-import "fmt"
+import (
+	"fmt"
+
+	"claude-supervise/checkpoints"
+)
 
 // concerns is the specification of an agent's status: of all that may be so of an agent at one time, what stands first
 // here decides what it does. The tables in status_order_test.go hold those that decide against all below them. Those
@@ -87,4 +91,22 @@ func (d *transition) collectAnswers(agent string) {
 		}
 	}
 	d.sayAnswers(agent)
+}
+
+// saysParked says of agents without a process what they wait for now: nobody settles them before resume.
+func (d *transition) saysParked() {
+	for _, a := range d.AllAgents() {
+		open := d.Open(a.ID)
+		if len(open) == 0 && a.Status == checkpoints.Parked {
+			open = d.Assuming(a.ID)
+		}
+		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
+			continue
+		}
+		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open)
+	}
+	if root := d.Agents.Get(d.Run.Root); !root.Status.Ended() {
+		r := d.run()
+		r.Status, r.Reason = root.Status, root.Reason
+	}
 }
