@@ -60,8 +60,8 @@ func (l *linter) stream(in io.Reader) error {
 	return err
 }
 
-// eachStreamLine hands over each line that is not blank with its number, cleaned. The bytes are good until each returns.
-// Of a line that is too long only its beginning is given.
+// eachStreamLine hands over each line that is not blank with its number, cleaned. The bytes are good until each
+// returns. Of a line that is too long only its beginning is given.
 func eachStreamLine(r io.Reader, each func(n int, data []byte, whole bool)) error {
 	lines := stream.NewLines(r, stream.MaxLine)
 	for n := 1; ; n++ {

@@ -179,6 +179,11 @@ func (t *tail) open() error {
 	return nil
 }
 
+// tooLong says that a log has a line that is longer than the logs' bound.
+func tooLong(path string) error {
+	return fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", path, stream.MaxLine>>20)
+}
+
 // each gives the whole lines that were added since the last call.
 func (t *tail) each(each func([]byte) error) error {
 	if err := t.open(); err != nil || t.file == nil {
@@ -187,7 +192,7 @@ func (t *tail) each(each func([]byte) error) error {
 	for {
 		piece, err := t.read.ReadSlice('\n')
 		if len(t.line)+len(piece) > stream.MaxLine {
-			return fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", t.path, stream.MaxLine>>20)
+			return tooLong(t.path)
 		}
 		if err == nil && len(t.line) == 0 { // nearly always: nothing is copied
 			if err := each(piece); err != nil {
@@ -322,8 +327,7 @@ func (l Log) Part(from int64, most int) (lines [][]byte, next int64, err error) 
 			}
 			return lines, from + int64(end), nil
 		case size > stream.MaxLine:
-			return nil, from, fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", l.path(),
-				stream.MaxLine>>20)
+			return nil, from, tooLong(l.path())
 		}
 	}
 }

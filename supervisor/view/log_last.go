@@ -110,7 +110,7 @@ func (l Log) lastLines(like LogLine, p LogPart) (found []begin, err error) {
 				cut = len(part)
 			}
 			if cut > stream.MaxLine {
-				return nil, fmt.Errorf("%s has a line of more than %d MiB; it is whole, but not shown", l.path(), stream.MaxLine>>20)
+				return nil, tooLong(l.path())
 			}
 			rest, whole = part[:cut], part[cut:]
 			from += int64(cut)

@@ -202,8 +202,8 @@ func timeline(events []checkpoints.Event, until time.Time) (map[string][]Span, e
 	return spans, nil
 }
 
-// fold gives what each event of a history has made of the state before it. The error, for people, says that this release
-// cannot read the history, from there on.
+// fold gives what each event of a history has made of the state before it. The error, for people, says that this
+// release cannot read the history, from there on.
 func fold(events []checkpoints.Event, each func(at time.Time, before, after supervisor.State)) (err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
