@@ -141,7 +141,8 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 		text, err = tryState(ctx, dirs)
 	}
 	note("state", err, text)
-	if err == nil {
+	kept := err == nil
+	if kept {
 		text, err = tryWaker(dirs)
 		note(waker, err, text)
 		taken, err := snapshots(ctx, dirs)
@@ -165,7 +166,9 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 	if cwd, err := os.Getwd(); err == nil {
 		if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
 			found = append(append(found, trustIn(cwd, folder)), settingsOf(cwd, folder)...)
-			found = append(found, sessionsIn(cwd, folder)...)
+			if kept {
+				found = append(found, sessionsIn(dirs, cwd, folder)...)
+			}
 		}
 	}
 	if version != "" {

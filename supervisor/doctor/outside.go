@@ -8,11 +8,7 @@ import (
 
 // sessionsIn is what is to be said of the sessions in a folder that nobody supervises; nothing where the person has not
 // asked for their questions.
-func sessionsIn(cwd, folder string) []Finding {
-	dirs, err := checkpoints.DefaultDirs()
-	if err != nil {
-		return nil // the finding of the state says so
-	}
+func sessionsIn(dirs checkpoints.Dirs, cwd, folder string) []Finding {
 	modes, err := sessions.ReadModes(dirs)
 	f := Finding{Name: "sessions", OK: true}
 	off := permission.HooksOff(folder, cwd)
