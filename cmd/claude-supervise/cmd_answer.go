@@ -12,7 +12,6 @@ import (
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/client"
-	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -167,8 +166,8 @@ func wanted(ctx context.Context, c client.Client, args []string) (w asking.Wante
 	case w.Of != "":
 		return w, true, nil
 	}
-	byFile, problems, err := filedrop.Unowned(ctx, c.Store)
-	if len(open)+len(byFile) > 0 || len(c.Reader().SessionQuestions(ctx, nil)) > 0 {
+	beside, problems, err := c.Reader().OfNoRun(ctx, nil)
+	if len(open)+len(beside) > 0 {
 		return w, true, nil
 	}
 	if err == nil {

@@ -12,7 +12,6 @@ import (
 	"claude-supervise/cmd/internal/install"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/view"
 )
 
@@ -60,11 +59,9 @@ func runClaudeAnswer(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	byFile, problems, fileErr := filedrop.Unowned(ctx, client.Store)
-	open = append(open, byFile...)
+	asked, problems, fileErr := client.Reader().OfNoRun(ctx, nil)
 	return terminal.Print(func(p *terminal.Printer) error {
 		asking.TellFileProblems(p, problems, fileErr)
-		asked := client.Reader().SessionQuestions(ctx, nil)
 		for i, q := range open {
 			asked = slices.Insert(asked, i, client.Reader().View(q))
 		}

@@ -10,7 +10,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/client"
-	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/images"
 	"claude-supervise/supervisor/precedents"
 	"claude-supervise/supervisor/view"
@@ -253,20 +252,19 @@ func (m Machine) Questions(ctx context.Context) (open []view.QuestionView, notes
 		if err != nil {
 			return nil, err
 		}
-		byFile, problems, err := filedrop.Unowned(ctx, r.Store)
-		for _, q := range byFile {
-			open = append(open, view.View(q))
-		}
-		open = append(open, r.SessionQuestions(ctx, nil)...)
+		beside, problems, err := r.OfNoRun(ctx, nil)
 		notes = FileNotes(problems, err)
-		return open, nil
+		return append(open, beside...), nil
 	})
 	return open, notes, err
 }
 
-// Outside is view.SessionQuestions. What cannot be read is left out.
+// Outside is view.Reader.OfNoRun. What cannot be read is left out.
 func (m Machine) Outside(ctx context.Context) []view.QuestionView {
-	open, _ := Read(m, func(r view.Reader) ([]view.QuestionView, error) { return r.SessionQuestions(ctx, nil), nil })
+	open, _ := Read(m, func(r view.Reader) ([]view.QuestionView, error) {
+		open, _, _ := r.OfNoRun(ctx, nil)
+		return open, nil
+	})
 	return open
 }
 

@@ -61,17 +61,14 @@ func Meant(ctx context.Context, c client.Client, args []string) (q *view.Questio
 	if of != "" {
 		open = slices.DeleteFunc(open, func(q *supervisor.Question) bool { return q.Run != of && q.Agent != of })
 		named, args = NamedByRun, args[1:]
-	} else {
-		named = NamedByNone
-		byFile, _, err := filedrop.Unowned(ctx, c.Store)
-		if err != nil && len(open) == 0 {
-			return nil, "", 0, err
-		}
-		open = append(open, byFile...)
 	}
 	all := views(open...)
 	if of == "" {
-		all = append(all, c.Reader().SessionQuestions(ctx, nil)...)
+		named = NamedByNone
+		beside, _, err := c.Reader().OfNoRun(ctx, nil)
+		if all = append(all, beside...); err != nil && len(all) == 0 {
+			return nil, "", 0, err
+		}
 	}
 	switch {
 	case len(all) == 0 && of != "":

@@ -97,7 +97,7 @@ type (
 		ImageTypes() []string
 		Image(ctx context.Context, question, hash string) (data []byte, mediaType string, err error)
 	}
-	// An Outsider knows what ordinary sessions ask that nobody supervises.
+	// An Outsider knows what is asked by none of its runs: by ordinary sessions, and by file.
 	Outsider interface {
 		Outside(ctx context.Context) []view.QuestionView
 	}

@@ -7,7 +7,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 )
 
@@ -67,11 +66,8 @@ func (r Reader) Away(ctx context.Context, since time.Time) (Away, error) {
 	if err != nil {
 		return Away{}, err
 	}
-	byFile, _, _ := filedrop.Unowned(ctx, r.Store) // that they cannot be read, others say
-	for _, q := range byFile {
-		open = append(open, View(q))
-	}
-	open = append(open, r.SessionQuestions(ctx, nil)...)
+	beside, _, _ := r.OfNoRun(ctx, nil) // that files cannot be read, others say
+	open = append(open, beside...)
 	a.Waiting = len(open)
 	for _, q := range open {
 		if q.AskedAt.After(since) {

@@ -33,12 +33,12 @@ const (
 )
 
 // Watch gives the runs that have not ended, or all, and gives them again each time something of them has changed, or
-// of what outside sessions ask. It blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where
+// of what is asked by none. It blocks until ctx ends (nil), each gives an error, or the state cannot be read. Where
 // there is no state yet it waits for it.
 func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
-	stop := forwardFileChanges(waiting, nil, besides, sessions.Folder(r.Dirs))
+	stop := r.forwardFileChanges(waiting, nil, besides)
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before []RunView
@@ -50,7 +50,7 @@ func (r Reader) Watch(ctx context.Context, all bool, each func([]RunView) error)
 		if err != nil {
 			return nil, false, err
 		}
-		asks := now.SessionQuestions(ctx, &memory)
+		asks, _, _ := now.OfNoRun(ctx, &memory)
 		if first || !reflect.DeepEqual(runs, before) || !reflect.DeepEqual(asks, asked) {
 			first, before, asked = false, runs, asks
 			err = each(runs)

@@ -8,7 +8,6 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/sessions"
 	"claude-supervise/supervisor/text"
@@ -69,20 +68,11 @@ func (r Reader) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
 		}
 		m.Spent += run.Run.CostUSD - before
 	}
-	var beside []QuestionView
-	if cwd == "" {
-		byFile, _, _ := filedrop.Unowned(ctx, r.Store) // that they cannot be read, others say
-		for _, q := range byFile {
-			beside = append(beside, View(q))
-		}
-	}
-	for _, q := range r.SessionQuestions(ctx, nil) {
-		if cwd == "" || text.Under(q.Cwd, cwd) {
-			beside = append(beside, q)
-		}
-	}
+	beside, _, _ := r.OfNoRun(ctx, nil) // that files cannot be read, others say
 	for _, q := range beside {
-		m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: q, After: m.To.Sub(q.AskedAt)}})
+		if cwd == "" || text.Under(q.Cwd, cwd) {
+			m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: q, After: m.To.Sub(q.AskedAt)}})
+		}
 	}
 	for _, a := range sessions.AnsweredSince(r.Dirs, since) {
 		for _, q := range a.Questions {

@@ -33,11 +33,7 @@ type Overview struct {
 func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each func(Overview) error) error {
 	besides := make(chan struct{}, 1)
 	waiting, cancel := context.WithCancel(ctx)
-	watched := []string{sessions.Folder(r.Dirs)}
-	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
-		watched = append(watched, filedrop.Watched(folder)...)
-	}
-	stop := forwardFileChanges(waiting, look, besides, watched...)
+	stop := r.forwardFileChanges(waiting, look, besides)
 	defer stop()
 	defer cancel() // first: stop waits for what this ends
 	var before Overview
@@ -61,10 +57,13 @@ func (r Reader) WatchOverview(ctx context.Context, look <-chan struct{}, each fu
 	return err
 }
 
-// forwardFileChanges passes on what comes by look, and each change of the folders of questions, until ctx ends.
-// What the kernel does not tell of those is found at the look of each minute.
-func forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{},
-	watched ...string) (stop func()) {
+// forwardFileChanges passes on what comes by look, and each change of the folders of what is asked by no run, until ctx
+// ends. What the kernel does not tell of those is found at the look of each minute.
+func (r Reader) forwardFileChanges(ctx context.Context, look <-chan struct{}, besides chan<- struct{}) (stop func()) {
+	watched := []string{sessions.Folder(r.Dirs)}
+	if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
+		watched = append(watched, filedrop.Watched(folder)...)
+	}
 	var changed <-chan struct{} // nil: the kernel does not tell
 	changes, err := files.NewWatch(func(string) bool { return true }, watched...)
 	if err == nil {
@@ -105,14 +104,11 @@ func (r Reader) overview(ctx context.Context, before Overview, memory *remembere
 	if o.Runs, o.Questions, err = r.goingOn(ctx, &memory.runs); err != nil {
 		return o, err
 	}
-	byFile, problems, err := filedrop.Unowned(ctx, r.Store)
+	beside, problems, err := r.OfNoRun(ctx, &memory.asks)
 	if o.Problems = problems; err != nil { // it keeps no question of a run from being seen
 		o.Problems = append(o.Problems, "questions by file cannot be read: "+err.Error())
 	}
-	for _, q := range byFile {
-		o.Questions = append(o.Questions, View(q))
-	}
-	o.Questions = append(o.Questions, r.SessionQuestions(ctx, &memory.asks)...)
+	o.Questions = append(o.Questions, beside...)
 	slices.SortStableFunc(o.Questions, byUrgency)
 	goesOn, open := map[string]bool{}, map[string]bool{}
 	for _, v := range o.Runs {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"claude-supervise/checkpoints"
+	"claude-supervise/supervisor/filedrop"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/sessions"
 )
@@ -59,6 +60,16 @@ func (r Reader) SessionQuestions(ctx context.Context, m *sessions.Memory) []Ques
 		}
 	}
 	return open
+}
+
+// OfNoRun returns the open questions of no run: by file, and of outside sessions. problems says which files cannot be
+// read, and err that none can; neither keeps the others from being returned. m may be nil.
+func (r Reader) OfNoRun(ctx context.Context, m *sessions.Memory) (open []QuestionView, problems []string, err error) {
+	byFile, problems, err := filedrop.Unowned(ctx, r.Store)
+	for _, q := range byFile {
+		open = append(open, View(q))
+	}
+	return append(open, r.SessionQuestions(ctx, m)...), problems, err
 }
 
 // takenUp reports whether a run has the questions of an ask: it has their ids.

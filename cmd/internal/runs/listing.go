@@ -24,7 +24,7 @@ type Listing struct {
 	Inside            bool // an agent lists: its own run alone
 	Run               string
 
-	outside []view.QuestionView // what sessions ask that nobody supervises
+	outside []view.QuestionView // what is asked by no run
 
 	tally string // how many there are, where not all are listed
 
@@ -143,14 +143,14 @@ func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 	return p.Result(l.text(p.Width(), runs, time.Now()))
 }
 
-// text lists the runs for people, and the sessions that ask.
+// text lists the runs for people, and what is asked by none.
 func (l Listing) text(width int, runs []service.Run, now time.Time) string {
 	text := l.table(width, runs, now)
 	if l.away != "" {
 		text = l.away + "\n" + text
 	}
 	if len(l.outside) > 0 {
-		text = strings.TrimRight(text, "\n") + "\n" + sessionList(width, l.outside, now)
+		text = strings.TrimRight(text, "\n") + "\n" + outsideList(width, l.outside, now)
 	}
 	return text
 }

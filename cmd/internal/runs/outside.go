@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,6 +33,9 @@ func (l Listing) askedIn(asked []view.QuestionView) []view.QuestionView {
 func sessionRows(asked []view.QuestionView) (rows []*sessionRow) {
 	for _, q := range asked {
 		s := q.Session
+		if s == nil { // by file
+			continue
+		}
 		at := slices.IndexFunc(rows, func(r *sessionRow) bool { return r.ID == s.ID })
 		if at < 0 {
 			row := &sessionRow{Kind: "session", ID: s.ID, Status: "waiting", Since: q.AskedAt, Cwd: s.Cwd, Screen: s.Screen,
@@ -48,12 +50,19 @@ func sessionRows(asked []view.QuestionView) (rows []*sessionRow) {
 	return rows
 }
 
-// sessionList lists the sessions that ask for people.
-func sessionList(width int, asked []view.QuestionView, now time.Time) string {
-	list := "\nSessions that ask, without a supervisor:"
+// outsideList lists for people what is asked by no run.
+func outsideList(width int, asked []view.QuestionView, now time.Time) string {
+	list := "\nAsked without a supervisor:"
 	for _, q := range asked {
-		place := fmt.Sprintf("%s  %s ago  %s · %s", q.ID, terminal.Duration(now.Sub(q.AskedAt)), terminal.FromHome(q.Cwd),
-			q.Session.Where())
+		place := q.ID
+		if !q.AskedAt.IsZero() { // as a file may leave it
+			place += "  " + terminal.Ago(q.AskedAt, now)
+		}
+		if s := q.Session; s != nil {
+			place += "  " + terminal.FromHome(s.Cwd) + " · " + s.Where()
+		} else {
+			place += "  " + q.Agent
+		}
 		list += "\n  " + row(place, width, 2) + "\n    asks: " + row(q.Asks(), width, 10)
 	}
 	return list
