@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/text"
@@ -163,18 +164,44 @@ func someTime(d time.Duration) string {
 }
 
 // escape writes a text so that Markdown, and the HTML in it, find nothing in it but text on one line: what could mean
-// something is written as a character reference, which means nothing but the character.
+// something where it stands is written as a character reference, which means nothing but the character.
 func escape(s string) string {
 	var b strings.Builder
-	for _, r := range cut(text.Visible, strings.TrimSpace(s), maxCell) {
+	said := []rune(cut(text.Visible, strings.TrimSpace(s), maxCell))
+	around := func(i int) rune {
+		if i < 0 || i >= len(said) {
+			return ' '
+		}
+		return said[i]
+	}
+	number := true // so far
+	for i, r := range said {
 		switch {
 		case r == '\n':
 			b.WriteString("<br>")
-		case strings.ContainsRune("\\`*_{}[]()<>#+!|~&@$\"':", r):
+		case marks(around(i-1), r, around(i+1)), i == 0 && strings.ContainsRune("+-", r), i > 0 && number && (r == '.' || r == ')'):
 			fmt.Fprintf(&b, "&#%d;", r)
 		default:
 			b.WriteRune(r)
 		}
+		number = number && unicode.IsDigit(r)
 	}
 	return strings.ReplaceAll(b.String(), "www.", "www&#46;")
+}
+
+// marks reports whether a character may mean something in a line of Markdown, between its neighbours; what does so at
+// the beginning alone is left out.
+func marks(before, r, after rune) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	switch r {
+	case '_': // not inside a word
+		return !word(before) || !word(after)
+	case '&': // a reference
+		return after == '#' || word(after)
+	case '!': // on some hosts a request to merge
+		return unicode.IsDigit(after)
+	case ':': // an address, or :an_image:
+		return !unicode.IsSpace(after)
+	}
+	return strings.ContainsRune("\\`*{[<>#|~@$", r)
 }

@@ -3,14 +3,20 @@ package report
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"html"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
 
 	"claude-supervise/cmd/internal/markup/markuptest"
 	"claude-supervise/supervisor"
@@ -222,29 +228,51 @@ func isTextInMarkdown(t *testing.T, write func(io.Writer, func(string) string) e
 		if err := write(&got, func(string) string { return text }); err != nil {
 			t.Fatal(err)
 		}
-		// Whatever stands in the place of x, the lines and all that has a meaning in them are the same.
-		if w, g := marks(want.String()), marks(got.String()); w != g {
+		// Whatever stands in the place of x, the page has the same elements.
+		w, g := markuptest.Elements(t, rendered(t, want.String())), markuptest.Elements(t, rendered(t, got.String()))
+		if w != g {
 			t.Errorf("%.40q is markup of its own:\n%s\nwant\n%s", text, g, w)
 		}
 	}
 }
 
-// marks leaves of a Markdown text what means something, a line at a time.
-func marks(s string) string {
-	s = strings.ReplaceAll(s, "<br>", "")
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '&' { // a reference is a character and nothing more
-			if end := strings.IndexByte(s[i:], ';'); strings.HasPrefix(s[i:], "&#") && end > 0 && end < 7 {
-				i += end
-				continue
+// rendered is what a Markdown text becomes as a page, but for the breaks of lines.
+func rendered(t *testing.T, text string) string {
+	t.Helper()
+	var page bytes.Buffer
+	by := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
+	if err := by.Convert([]byte(strings.ReplaceAll(text, "<br>", " ")), &page); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+// A text is itself in a line of Markdown, whatever characters it has side by side, and most of it can be read as it is.
+func TestATextInMarkdownIsItself(t *testing.T) {
+	const few = "Run: cd it_is && (make test)! \"Why?\" + 1"
+	if got := escape(few); got != few {
+		t.Errorf("what means nothing becomes %s", got)
+	}
+	pieces := strings.Split("a 1 _ __ * ** ` ~ ~~ : :/ :// http http://x.de www.x.de mailto: &amp; &lt &#60; & && < > <b> </b> <!-- --> [ ] ( ) "+
+		"[x](y) ![ \\ \\\\ | # ## @ $ $$ + - = --- === 1. 2) . , ' \" { } {{ }} ^ ! é 漢 :smile: a@b.de - [x]", " ")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 4_000 {
+		var b strings.Builder
+		for range 1 + random.IntN(6) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+			if random.IntN(2) == 0 {
+				b.WriteByte(' ')
 			}
 		}
-		if strings.IndexByte("\n|#*_`[]<>&~$@\\!{}\"", s[i]) >= 0 {
-			b.WriteByte(s[i])
+		said := strings.TrimSpace(b.String())
+		for _, in := range []string{"%s\n", "- %s\n", "| x |\n| --- |\n| %s |\n", "### %s\n", "x: %s, y\n"} {
+			want := strings.Replace(rendered(t, fmt.Sprintf(in, "WHAT")), "WHAT", said, 1)
+			got := html.UnescapeString(rendered(t, fmt.Sprintf(in, escape(said))))
+			if got != want {
+				t.Fatalf("%q in %q becomes\n%s\nwant\n%s", said, in, got, want)
+			}
 		}
 	}
-	return b.String()
 }
 
 func TestAnsweredByIsPlainTextAndARuleIsAsItIs(t *testing.T) {
