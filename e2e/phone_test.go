@@ -9,8 +9,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
+
+	"claude-supervise/e2e/machine"
 )
 
 // An ntfyServer keeps to what ntfy documents of publishing as JSON, and keeps what it was sent.
@@ -323,5 +327,55 @@ func TestADeadPhoneCostsNoAnswerAndNoTurn(t *testing.T) {
 		if code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s exits %d, says\n%s", given, code, stderr)
 		}
+	}
+}
+
+// A run that is parked has no supervisor to remind of it: whoever looks next does, once, and if that is killed while it
+// sends, whoever looks after it.
+func TestWhoeverLooksRemindsOfAParkedRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hangs, came := make(chan struct{}), make(chan string, 10)
+	var reminders atomic.Int32
+	phone := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var m ntfyMessage
+		text, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(text, &m)
+		came <- m.Title
+		if strings.HasPrefix(m.Title, "Still waiting") && reminders.Add(1) == 1 {
+			<-hangs
+		}
+	}))
+	t.Cleanup(phone.Close)
+	t.Cleanup(func() { close(hangs) }) // first
+	w.configure("notify: {ntfy: {url: " + phone.URL + "/" + ntfyTopic + "}, remind: 5s}\n")
+	_, question := w.park()
+	if asked, left := <-came, <-came; !strings.Contains(asked, "asks") || !strings.Contains(left, "parked") {
+		t.Errorf("it is told by %q and %q", asked, left)
+	}
+	for len(came) == 0 { // it is not due before
+		w.must("ps")
+		time.Sleep(100 * time.Millisecond)
+	}
+	if first := <-came; !strings.HasPrefix(first, "Still waiting") {
+		t.Errorf("then it is told by %q", first)
+	}
+	for range 3 {
+		w.must("questions") // it is on its way
+	}
+	for _, pid := range machine.With(machine.InHome(w.Home)) {
+		noError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	w.must("ps")
+	if second := <-came; !strings.HasPrefix(second, "Still waiting") {
+		t.Errorf("after the kill it is told by %q", second)
+	}
+	waitUntil(t, "nobody tells any more", func() bool { return len(machine.With(machine.InHome(w.Home))) == 0 })
+	for _, look := range [][]string{{"ps"}, {"questions"}, {"ps", "--json"}} {
+		w.must(look...)
+	}
+	waitUntil(t, "nobody tells any more", func() bool { return len(machine.With(machine.InHome(w.Home))) == 0 })
+	if len(came) > 0 {
+		t.Errorf("%s is told again by %q", question, <-came)
 	}
 }

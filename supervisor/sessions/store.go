@@ -64,8 +64,9 @@ func (a *Ask) settle(d checkpoints.Dirs) error {
 
 // forget removes what is beside an ask.
 func forget(d checkpoints.Dirs, id string) {
-	for _, ext := range []string{".notices", ".buttons"} {
-		_ = os.Remove(pathOf(d, id, ext)) // most were told to nobody
+	told, _ := filepath.Glob(pathOf(d, id, ".notices*"))
+	for _, path := range append(told, pathOf(d, id, ".buttons")) {
+		_ = os.Remove(path) // most were told to nobody
 	}
 }
 

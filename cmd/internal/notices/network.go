@@ -142,7 +142,7 @@ func readSecret(path string) (string, error) {
 }
 
 // begin reads what earlier supervisors of the run have told.
-func (p *mailer) begin(run string) { p.beginAt(run, p.Client.Dirs.RunFile(run, "notices")) }
+func (p *mailer) begin(run string) { p.beginAt(run, p.journal(run)) }
 
 func (p *mailer) beginAt(run, journal string) {
 	told, err := p.outbox.Open(journal)
@@ -177,9 +177,8 @@ func (p *mailer) open(asked []*supervisor.Question) {
 			asked.At = q.AskedAt.Add(p.Config.Notify.Delay)
 		}
 		p.outbox.Add(asked)
-		if after := p.Config.Notify.Remind; after > 0 {
-			p.outbox.Add(notify.Draft{ID: q.ID + ".reminder", About: q.ID, At: q.AskedAt.Add(after), Lapses: true,
-				Make: func(ctx context.Context, to notify.Network) (notify.Message, error) { return p.reminder(ctx, q, to) }})
+		if p.Config.Notify.Remind > 0 {
+			p.outbox.Add(p.reminderOf(q))
 		}
 	}
 	for id := range p.known {
@@ -252,6 +251,15 @@ func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Messa
 	return m, nil
 }
 
+// reminded ends the id of a reminder.
+const reminded = ".reminder"
+
+func (p *mailer) reminderOf(q *supervisor.Question) notify.Draft {
+	due := q.AskedAt.Add(p.Config.Notify.Remind)
+	return notify.Draft{ID: q.ID + reminded, About: q.ID, At: due, Lapses: true, Once: true,
+		Make: func(ctx context.Context, to notify.Network) (notify.Message, error) { return p.reminder(ctx, q, to) }}
+}
+
 // reminder tells of a question again, where notices are gathered with all that is open.
 func (p *mailer) reminder(ctx context.Context, q *supervisor.Question, to notify.Network) (m notify.Message,
 	err error) {
@@ -260,7 +268,7 @@ func (p *mailer) reminder(ctx context.Context, q *supervisor.Question, to notify
 	} else {
 		m, err = p.single(q, to)
 	}
-	m.ID = q.ID + ".reminder"
+	m.ID = q.ID + reminded
 	m.Title = text.Truncate("Still waiting, for "+terminal.Duration(time.Since(q.AskedAt))+": "+m.Title, notify.MaxTitle)
 	return m, err
 }

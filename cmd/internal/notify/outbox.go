@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // An Outbox sends messages by channels, in the background: whoever adds one waits for nothing. What is about one thing
@@ -43,6 +45,7 @@ type lane struct {
 
 	mu      sync.Mutex
 	journal *os.File
+	path    string
 	told    map[string]bool // by ID: sent, or refused for good
 	queues  map[string][]Draft
 	begun   map[string]bool          // by ID: there was an attempt
@@ -50,6 +53,7 @@ type lane struct {
 	wakes   map[string]chan struct{} // of the workers, by what they send about: their queue has changed
 	closing bool
 
+	once    sync.Mutex // of the lock of what is sent once
 	saying  sync.Mutex // until it is reported: what is reported last is so
 	failing bool
 }
@@ -61,6 +65,7 @@ type Draft struct {
 	// At is when it is sent at the earliest, or once the outbox is closed; zero: at once.
 	At     time.Time
 	Lapses bool // it is not sent where the outbox is closed before
+	Once   bool // others may send the same now: one of them does, and where it is killed, whoever comes next
 	// Replaces: what is to be said about the same is said by this one alone. It is made anew for each attempt, and sent
 	// again where what was sent is not the state any more: by others, that tell of the same, something older may have
 	// been sent after it.
@@ -113,6 +118,7 @@ func (o *Outbox) Open(path string) (told []string, err error) {
 	}
 	for _, l := range o.lanes {
 		l.mu.Lock()
+		l.path = path
 		l.journal, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		for line := range strings.Lines(text) {
 			name, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -266,13 +272,51 @@ func (l *lane) work(about string) {
 		if !more {
 			return
 		}
+		release, mine := l.claim(d)
+		if !mine {
+			release()
+			l.drop(d)
+			continue
+		}
 		err := l.send(d)
 		var later *Temporary
 		if errors.As(err, &later) || l.sends.Err() != nil && err != nil {
+			release()
 			return
 		}
 		l.done(d, err)
+		release()
 	}
+}
+
+// claim has others leave a message alone that they would send, too, until it is released: they see in the journal then
+// that it was sent. It is not mine where one of them has it, or has sent it. The kernel releases what a process had
+// that is killed.
+func (l *lane) claim(d Draft) (release func(), mine bool) {
+	if !d.Once {
+		return func() {}, true
+	}
+	l.once.Lock()
+	lock := flock.New(l.path+"."+l.to.Name, flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	release = func() {
+		_ = lock.Close() // gives it back
+		l.once.Unlock()
+	}
+	return release, (got || err != nil) && !Told(l.path, l.to.Name, d.ID)
+}
+
+// drop takes a message out that others send.
+func (l *lane) drop(d Draft) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queues[d.About] = slices.DeleteFunc(l.queues[d.About], func(o Draft) bool { return o.ID == d.ID })
+}
+
+// Told reports whether a journal says that a message was told by a channel.
+func Told(journal, channel, id string) bool {
+	text, err := readJournal(journal)
+	return err == nil && strings.Contains("\n"+text, "\n"+channel+" "+id+"\n")
 }
 
 // send sends a message until it is taken, or refused for good, or the outbox is closed.
