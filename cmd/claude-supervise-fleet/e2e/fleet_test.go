@@ -452,10 +452,16 @@ func TestARunWhoseWorkerIsKilledGoesOnElsewhere(t *testing.T) {
 		t.Errorf("nobody is told: %q", l.Notes)
 	}
 	s.keepsHistory(run, "lost")
+	if n := len(s.history(run).GetEvents()); n > mostEvents {
+		t.Errorf("its history has %d events", n)
+	}
 	// The agent of the old worker may live on, for nothing there has ended it: the worker that comes back does.
 	s.workerIn(one.home, "one")
 	nothingIsLeft(t, run)
 }
+
+// mostEvents is how many events a run may have that asks once and is taken over.
+const mostEvents = 50
 
 func TestAWorkerThatStoodStillDeliversNothing(t *testing.T) {
 	t.Parallel()

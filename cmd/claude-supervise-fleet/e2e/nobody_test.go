@@ -45,3 +45,18 @@ func TestAnAnswerToARunWhoseWorkerStandsStillIsKept(t *testing.T) {
 	one.signal(syscall.SIGCONT)
 	s.succeeds(run)
 }
+
+// A run that its worker has handed back waits for another with a question that is held, and is answered meanwhile.
+func TestAnAnswerToARunThatWaitsForAWorkerIsGivenToThat(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one := s.worker("one")
+	run := s.asking()
+	q := s.asks(run, "one")
+	one.leaves(t)
+	if said := s.must("answer", q, "JWT"); !strings.Contains(said, "It is kept") {
+		t.Errorf("it says %s", said)
+	}
+	s.worker("two")
+	s.succeeds(run)
+}

@@ -40,7 +40,9 @@ type fakeFleet struct {
 	first   map[string]flow.Answer // by question
 	given   bool
 	stopped []string
-	lists   int
+	lists   int  // of all
+	says    bool // runs say when they change
+	rows    int  // that were listed
 }
 
 func (f *fakeFleet) fleet() fleet.Fleet {
@@ -53,15 +55,28 @@ func (f *fakeFleet) ListWorkflow(_ context.Context, r *workflowservice.ListWorkf
 	time.Sleep(f.takes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.lists++
 	list := &workflowservice.ListWorkflowExecutionsResponse{}
+	_, after, asked := strings.Cut(r.GetQuery(), flow.AttributeChanged+" > ")
+	if !asked {
+		f.lists++
+	}
 	for _, l := range f.listed {
 		if ended := l.EndedAt != nil; strings.Contains(r.GetQuery(), "= 'Running'") && ended ||
 			strings.Contains(r.GetQuery(), "!= 'Running'") && !ended {
 			continue
 		}
-		list.Executions = append(list.Executions, workflowOf(l))
+		if asked {
+			if at, err := time.Parse("'"+time.RFC3339Nano+"'", after); err != nil || !l.Changed.After(at) {
+				continue
+			}
+		}
+		w := workflowOf(l)
+		if at, err := converter.GetDefaultDataConverter().ToPayload(l.Changed); f.says && err == nil {
+			w.SearchAttributes = &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{flow.AttributeChanged: at}}
+		}
+		list.Executions = append(list.Executions, w)
 	}
+	f.rows += len(list.Executions)
 	return list, f.away
 }
 
@@ -383,8 +398,55 @@ func TestANewQuestionIsShownWhereListsTakeLong(t *testing.T) {
 		if o := <-w.seen; !strings.Contains(ids(o.Questions), "q-new") {
 			t.Errorf("open are %s", ids(o.Questions))
 		}
-		if took := time.Since(began); took > countsEvery+f.takes {
+		if took := time.Since(began); took > asksEvery+f.takes {
 			t.Errorf("it is shown after %s", took)
+		}
+	})
+}
+
+// Of runs that say when they change the server lists those that have, however many there are. One that it lists late is
+// not missed.
+func TestWhoListensCostsAsManyRowsAsHaveChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 1000
+		f := &fakeFleet{says: true, takes: time.Millisecond}
+		began := time.Now()
+		for i := range many {
+			f.listed = append(f.listed, flow.Listed{Changed: began, RunInfo: flow.RunInfo{ID: fmt.Sprintf("r-%08d", i)}})
+		}
+		f.takes = 10 * time.Second // to list all is far away
+		w := watch(t, somebodys(f))
+		<-w.seen
+		f.change(func() { f.takes = time.Millisecond })
+		time.Sleep(20 * time.Second) // those of the last moment before the list are asked for again
+		synctest.Wait()
+		before, changed := f.rows, 0
+		if len(w.seen) > 0 {
+			t.Errorf("without a change it shows %+v", <-w.seen)
+		}
+		changes := func(i int, at time.Time, do func(*flow.Listed)) view.Overview {
+			changed++
+			f.change(func() { do(&f.listed[i]); f.listed[i].Changed = at })
+			return <-w.seen
+		}
+		asks := func(l *flow.Listed) { l.Questions = []flow.QuestionInfo{{ID: "q-" + l.ID[2:], Run: l.ID}} }
+		if o := changes(7, time.Now(), asks); ids(o.Questions) != "q-00000007" || len(o.Runs) != many {
+			t.Errorf("it shows %s of %d runs", ids(o.Questions), len(o.Runs))
+		}
+		if o := changes(8, time.Now().Add(-2*asksEvery), asks); ids(o.Questions) != "q-00000007 q-00000008" {
+			t.Errorf("with one that is late it shows %s", ids(o.Questions))
+		}
+		if o := changes(7, time.Now(), func(l *flow.Listed) { l.Questions = nil }); ids(o.Closed) != "q-00000007" {
+			t.Errorf("closed are %s", ids(o.Closed))
+		}
+		if o := changes(8, time.Now(), func(l *flow.Listed) { l.EndedAt = &began }); len(o.Ended) != 1 ||
+			ids(o.Closed) != "q-00000008" || len(o.Runs) != many-1 {
+			t.Errorf("ended is %+v, closed %s", o.Ended, ids(o.Closed))
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if rows := f.rows - before; rows > changed*2*lateFor || len(w.seen) > 0 {
+			t.Errorf("%d changes cost %d rows, and show %d more", changed, rows, len(w.seen))
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,27 +14,43 @@ import (
 )
 
 const (
-	// restsAtLeast is how long the runs are left alone between two lists, where nobody asks for one.
-	restsAtLeast = time.Second
-	// restsFor is for how many times as long as a list takes: it has to cost the server little.
+	// asksEvery is how often it is asked which runs have changed: that costs the server as much as have.
+	asksEvery = time.Second
+	// lateFor is for how many such times a change is asked for again: a list may have a later one before it.
+	lateFor = 5
+	// listsAgain is when all runs are listed again at the earliest: no worker says that somebody has ended one with the
+	// server's own tools, or handed one in. listsAgainOld is that where a run does not say when it changes.
+	listsAgain    = 5 * time.Second
+	listsAgainOld = time.Second
+	// restsFor is for how many times as long as a list of all takes none is made: it has to cost the server little.
 	restsFor = 20
-	// countsEvery is how often it is counted meanwhile how many runs ask: that costs the server little, however many there
-	// are. Where it has changed they are listed after restsSoon times as long as a list takes.
-	countsEvery = time.Second
-	restsSoon   = 2
+	// restsSoon is that where a run does not say when it changes, and more or fewer ask than before.
+	restsSoon = 2
 	// behind is for how long a list may show what was before an answer that was given here.
 	behind = time.Minute
 )
 
-// Watch gives the overview at once, again for each value of look, and once in a while. Where the fleet cannot be
-// listed any more it gives the last overview again, with why among its problems; where it never could, that is the
+// A sight is what one who watches sees of the runs that go on.
+type sight struct {
+	runs   map[string]flow.Listed
+	ended  map[string]flow.Listed // that went on before
+	newest [lateFor]time.Time     // the latest change that was known, when it was asked last, and before that
+	old    bool                   // some do not say when they change: those of an earlier build, or that no worker read
+	asking int                    // so many asked before all were listed; -1: that could not be counted
+	listed time.Time              // when all were; zero: they are to be
+	took   time.Duration          // to list all
+	fresh  bool                   // nobody need be asked: it was just found what has changed
+}
+
+// Watch gives the overview at once, again for each value of look, and whenever it has changed. Where the fleet cannot
+// be listed any more it gives the last overview again, with why among its problems; where it never could, that is the
 // error. It blocks until ctx ends (nil), or each gives an error.
 func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.Overview) error) error {
 	var before view.Overview
-	for {
+	var s sight
+	for more := true; more; {
 		began := time.Now()
-		asking, uncounted := d.fleet.Asking(ctx)
-		o, err := d.look(ctx, before)
+		o, err := d.look(ctx, &s, before)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -48,66 +66,136 @@ func (d *Desk) Watch(ctx context.Context, look <-chan struct{}, each func(view.O
 		if err := each(o); err != nil {
 			return err
 		}
-		took := time.Since(began)
-		if uncounted != nil {
-			asking = -1
-		}
-		d.rests(ctx, took, asking, look)
+		more = s.awaits(ctx, d.fleet, look, time.Since(began))
 	}
+	return nil
 }
 
-// rests returns when the runs are to be listed again, after a list that took so long; asking: so many asked before it,
-// -1: that could not be counted.
-func (d *Desk) rests(ctx context.Context, took time.Duration, asking int, look <-chan struct{}) {
-	rest, soon := time.NewTimer(max(restsAtLeast, restsFor*took)), time.NewTimer(restsSoon*took)
-	defer rest.Stop()
-	defer soon.Stop()
-	select {
-	case <-time.After(took): // who asks again and again lists for half of the time at most
-	case <-ctx.Done():
+// sees reads what is to be read: all runs, or those that have changed.
+func (s *sight) sees(ctx context.Context, f fleet.Fleet) error {
+	fresh := s.fresh
+	s.fresh = false
+	switch {
+	case fresh:
+		return nil
+	case !s.listed.IsZero() && !s.old:
+		_, err := s.asks(ctx, f)
+		return err
 	}
-	count := time.NewTicker(countsEvery)
-	defer count.Stop()
+	began := time.Now()
+	defer func() { s.listed, s.took = time.Now(), time.Since(began) }()
+	var uncounted error
+	if s.asking, uncounted = f.Asking(ctx); uncounted != nil {
+		s.asking = -1
+	}
+	all, err := f.Runs(ctx, false, false)
+	if err != nil {
+		return err
+	}
+	s.runs, s.ended, s.old = map[string]flow.Listed{}, map[string]flow.Listed{}, false
+	latest := began.Add(-time.Minute) // the server may have another time
+	for _, l := range all {
+		s.runs[l.ID] = l
+		s.old = s.old || l.Changed.IsZero()
+		if l.Changed.After(latest) {
+			latest = l.Changed
+		}
+	}
+	for i := range s.newest {
+		s.newest[i] = latest.Add(-lateFor * asksEvery)
+	}
+	s.newest[0] = latest
+	return nil
+}
+
+// asks asks which runs have changed, and reports whether any has.
+func (s *sight) asks(ctx context.Context, f fleet.Fleet) (news bool, err error) {
+	changed, err := f.Changed(ctx, s.newest[lateFor-1])
+	if err != nil {
+		return false, err
+	}
+	copy(s.newest[1:], s.newest[:lateFor-1])
+	for _, l := range changed {
+		if l.Changed.After(s.newest[0]) {
+			s.newest[0] = l.Changed
+		}
+		known, goesOn := s.runs[l.ID]
+		switch {
+		case l.EndedAt == nil && !(goesOn && known.Changed.Equal(l.Changed)):
+			s.runs[l.ID], news = l, true
+		case l.EndedAt != nil && goesOn:
+			s.ended[l.ID], news = l, true
+			delete(s.runs, l.ID)
+		}
+	}
+	return news, nil
+}
+
+// awaits waits until something has changed, all are to be listed again, or look has a value. false: ctx has ended. What
+// was before that has taken so long.
+func (s *sight) awaits(ctx context.Context, f fleet.Fleet, look <-chan struct{}, took time.Duration) bool {
+	again := listsAgain
+	if s.old {
+		again = listsAgainOld
+	}
+	due := time.NewTimer(time.Until(s.listed.Add(max(again, restsFor*s.took))))
+	defer due.Stop()
+	if s.old {
+		select {
+		case <-time.After(took): // who asks again and again lists for half of the time at most
+		case <-ctx.Done():
+		}
+	}
+	tick := time.NewTicker(asksEvery)
+	defer tick.Stop()
 	for {
 		select {
-		case <-count.C:
-			if now, err := d.fleet.Asking(ctx); err != nil || asking < 0 || now == asking {
-				continue
-			}
-			select {
-			case <-soon.C:
-			case <-rest.C:
-			case <-look:
-			case <-ctx.Done():
-			}
-			return
-		case <-look:
-			return
-		case <-rest.C:
-			return
 		case <-ctx.Done():
-			return
+			return false
+		case <-look:
+			return true
+		case <-due.C:
+			s.listed = time.Time{}
+			return true
+		case <-tick.C:
+		}
+		var err error
+		s.fresh, err = s.asks(ctx, f)
+		if s.fresh {
+			return true
+		}
+		if errors.Is(err, fleet.ErrAway) || s.old && time.Since(s.listed) >= restsSoon*s.took && s.others(ctx, f) {
+			s.listed = time.Time{}
+			return true
 		}
 	}
 }
 
-// look lists what goes on, and finds what has become of what went on before.
-func (d *Desk) look(ctx context.Context, before view.Overview) (view.Overview, error) {
+// others reports whether more or fewer runs ask than before all were listed.
+func (s *sight) others(ctx context.Context, f fleet.Fleet) bool {
+	now, err := f.Asking(ctx)
+	return err == nil && s.asking >= 0 && now != s.asking
+}
+
+// look sees what goes on, and finds what has become of what went on before.
+func (d *Desk) look(ctx context.Context, s *sight, before view.Overview) (view.Overview, error) {
 	o := view.Overview{At: d.clock()}
-	listed, err := d.fleet.Runs(ctx, false, false)
-	if err != nil {
+	if err := s.sees(ctx, d.fleet); err != nil {
 		return o, err
 	}
-	slices.Reverse(listed) // the oldest first
-	goesOn := map[string]flow.Listed{}
-	for _, l := range listed {
-		goesOn[l.ID] = l
-	}
+	listed := slices.SortedFunc(maps.Values(s.runs), func(a, b flow.Listed) int {
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
+	})
+	goesOn := maps.Clone(s.runs)
 	for _, v := range before.Runs {
 		if _, is := goesOn[v.ID]; is {
 			continue
 		}
-		l, err := d.fleet.Run(ctx, v.ID)
+		l, is := s.ended[v.ID]
+		var err error
+		if !is {
+			l, err = d.fleet.Run(ctx, v.ID)
+		}
 		var none *fleet.NoRunError
 		switch {
 		case errors.As(err, &none): // the server has forgotten it
@@ -118,11 +206,13 @@ func (d *Desk) look(ctx context.Context, before view.Overview) (view.Overview, e
 		}
 		if l.EndedAt == nil { // its workflow is just being replaced by the next
 			listed = append(listed, l)
+			s.runs[l.ID] = l
 		} else {
 			o.Ended = append(o.Ended, shown(l))
 		}
 		goesOn[l.ID] = l
 	}
+	clear(s.ended)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	open := map[string]bool{}

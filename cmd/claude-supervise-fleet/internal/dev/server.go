@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
@@ -164,7 +166,7 @@ func forgetServers(ctx context.Context, file string) error {
 	return nil
 }
 
-// ready waits until the server answers.
+// ready waits until the server answers, and its namespace has the search attributes.
 func (s *Server) ready(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("it does not answer within %s", readyWithin))
 	defer cancel()
@@ -172,7 +174,10 @@ func (s *Server) ready(ctx context.Context, o Options) error {
 		client, err := sdk.DialContext(ctx, sdk.Options{HostPort: s.Address, Namespace: o.Namespace, Logger: quiet{},
 			ConnectionOptions: sdk.ConnectionOptions{TLS: o.TLS}})
 		if err == nil {
+			err = has(ctx, client, o)
 			client.Close()
+		}
+		if err == nil {
 			return nil
 		}
 		select {
@@ -181,6 +186,27 @@ func (s *Server) ready(ctx context.Context, o Options) error {
 			return fmt.Errorf("the server on %s: %w: %w", s.Address, context.Cause(ctx), err)
 		}
 	}
+}
+
+// has looks whether the namespace has the search attributes, and makes those that it lacks: its state may be that of an
+// earlier build. An error says that they are not there yet.
+func has(ctx context.Context, client sdk.Client, o Options) error {
+	there, err := client.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: o.Namespace})
+	if err != nil {
+		return err
+	}
+	lacks := maps.Clone(o.Attributes)
+	maps.DeleteFunc(lacks, func(name string, _ enumspb.IndexedValueType) bool {
+		_, is := there.GetCustomAttributes()[name]
+		return is
+	})
+	if len(lacks) == 0 {
+		return nil
+	}
+	_, err = client.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{
+		Namespace: o.Namespace, SearchAttributes: lacks})
+	return errors.Join(errors.New("its namespace lacks search attributes"), err)
 }
 
 // Stop ends the server. What it has acknowledged is in its file.

@@ -23,12 +23,11 @@ func lacks(ctx context.Context, server operatorservice.OperatorServiceClient, na
 	if err != nil {
 		return nil //nolint:nilerr // it may be for administrators only
 	}
-	types := map[string]string{flow.AttributeOpen: "KeywordList", flow.AttributeStatus: "Keyword"}
 	var missing, command []string
 	for _, name := range slices.Sorted(maps.Keys(flow.Attributes())) {
 		if _, known := has.GetCustomAttributes()[name]; !known {
 			missing = append(missing, name)
-			command = append(command, "--name "+name+" --type "+types[name])
+			command = append(command, "--name "+name+" --type "+flow.Attributes()[name].String())
 		}
 	}
 	if len(missing) == 0 {

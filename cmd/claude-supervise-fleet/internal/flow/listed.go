@@ -29,8 +29,9 @@ const MostListed = 400
 const StatusQueued = "queued"
 
 var (
-	attributeOpen   = temporal.NewSearchAttributeKeyKeywordList(AttributeOpen)
-	attributeStatus = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
+	attributeOpen    = temporal.NewSearchAttributeKeyKeywordList(AttributeOpen)
+	attributeStatus  = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
+	attributeChanged = temporal.NewSearchAttributeKeyTime(AttributeChanged)
 )
 
 // listed returns the run as lists have it.
@@ -148,20 +149,46 @@ func fits(all []QuestionInfo, most int) bool {
 // there: what looks the same to one release may differ to another, which shows more of a run.
 const changeShown = "shown after each change"
 
-// shows puts the run into the lists, where it has changed there.
+// changeOnce marks in histories that the run is put into the lists once for each task of the workflow, with when that
+// was. It stands for changeShown and changeBound, too: each would be two events.
+const changeOnce = "shown once for each task"
+
+// showsChanges puts the run into the lists whenever it has changed. What changes with it in the same task is shown with
+// it: whoever changes the run has run before this is called.
+func (r *run) showsChanges(ctx workflow.Context) {
+	for workflow.Await(ctx, func() bool { return r.changed }) == nil {
+		r.showsNow(ctx)
+	}
+}
+
+// shows puts the run into the lists, where it has changed there; with changeOnce it will be.
 func (r *run) shows(ctx workflow.Context) {
+	if !r.once {
+		r.showsNow(ctx)
+	}
+}
+
+// showsNow is shows at once.
+func (r *run) showsNow(ctx workflow.Context) {
+	if r.once && !r.changed {
+		return
+	}
 	l := r.listed()
 	ids, status := l.OpenQuestions, string(l.Status)
 	if r.showsEach {
 		ids = r.attributeIDs()
 	}
-	if !slices.Equal(ids, r.lastOpen) || status != r.lastPhase {
+	if r.once || !slices.Equal(ids, r.lastOpen) || status != r.lastPhase {
 		r.lastOpen, r.lastPhase = ids, status
 		open := attributeOpen.ValueUnset()
 		if len(ids) > 0 {
 			open = attributeOpen.ValueSet(ids)
 		}
-		if err := workflow.UpsertTypedSearchAttributes(ctx, open, attributeStatus.ValueSet(status)); err != nil {
+		all := []temporal.SearchAttributeUpdate{open, attributeStatus.ValueSet(status)}
+		if r.once {
+			all = append(all, attributeChanged.ValueSet(workflow.Now(ctx)))
+		}
+		if err := workflow.UpsertTypedSearchAttributes(ctx, all...); err != nil {
 			r.log.Error("search attributes", "error", err)
 		}
 	}

@@ -49,5 +49,6 @@ func (r *run) anew(ctx workflow.Context) error {
 		return err
 	}
 	r.Parked = false
+	r.showsNow(ctx)
 	return workflow.NewContinueAsNewError(ctx, WorkflowName, r.Input)
 }

@@ -34,6 +34,8 @@ const (
 	// Search attributes. They are not encrypted: they hold words of ours and ids, never what was written by anybody.
 	AttributeOpen   = "ClaudeSuperviseOpen"   // the ids of open questions: a list of keywords
 	AttributeStatus = "ClaudeSuperviseStatus" // of the run: a keyword
+
+	AttributeChanged = "ClaudeSuperviseChanged" // when what lists have of the run changed last: a time
 )
 
 // The kinds of errors that cross the fleet.
@@ -226,6 +228,9 @@ type Listed struct {
 
 	Questions []QuestionInfo `json:"questions"`
 	Answered  []Answer       `json:"answered"` // the latest answers that were acknowledged
+
+	// When this changed last, by the server's clock; zero: it does not say so, or no worker has read the run.
+	Changed time.Time `json:"-"`
 }
 
 // Agent returns an agent of the run by its id; false if lists have none of that id.
@@ -264,7 +269,8 @@ func (l Listed) Why() string {
 // Attributes are the search attributes that a namespace of a fleet needs.
 func Attributes() map[string]enums.IndexedValueType {
 	return map[string]enums.IndexedValueType{
-		AttributeOpen:   enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-		AttributeStatus: enums.INDEXED_VALUE_TYPE_KEYWORD,
+		AttributeOpen:    enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+		AttributeStatus:  enums.INDEXED_VALUE_TYPE_KEYWORD,
+		AttributeChanged: enums.INDEXED_VALUE_TYPE_DATETIME,
 	}
 }

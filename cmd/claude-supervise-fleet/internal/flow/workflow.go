@@ -56,9 +56,11 @@ type run struct {
 	cancel    workflow.CancelFunc // of the present attempt; nil: there was none
 	renewing  bool                // its history is long: the worker that has it was asked to give it back
 	now       bool                // what waits to be tried again is tried now
+	late      []Answer            // that came after the present attempt was made, and before its worker was heard
 	reason    string              // why it waits, where no worker says it
 	since     time.Time
 	ended     *int // exit code
+	once      bool // changeOnce
 	showsEach bool // changeShown
 	bound     bool // changeBound
 	told      int  // Seen.Seq of what was told last in this epoch
@@ -71,8 +73,14 @@ type run struct {
 // Run is the workflow. It returns how the run ended.
 func Run(ctx workflow.Context, in Input) (Listed, error) {
 	r := &run{Input: in, log: workflow.GetLogger(ctx), closed: map[string]int{}, since: workflow.Now(ctx)}
-	r.showsEach = workflow.GetVersion(ctx, changeShown, workflow.DefaultVersion, 1) != workflow.DefaultVersion
-	r.bound = workflow.GetVersion(ctx, changeBound, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	is := func(change string) bool {
+		return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
+	}
+	r.once = is(changeOnce)
+	r.showsEach, r.bound = r.once || is(changeShown), r.once || is(changeBound)
+	if r.once {
+		workflow.Go(ctx, r.showsChanges)
+	}
 	if in.Seen.Run != nil && in.Seen.Run.EndedAt != nil {
 		r.Revive = in.Epoch
 	}
@@ -105,13 +113,14 @@ func Run(ctx workflow.Context, in Input) (Listed, error) {
 		}
 	}
 	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	r.showsNow(ctx)
 	return r.listed(), err
 }
 
 // attempt has a worker supervise the run, until it has left it or is not heard of.
 func (r *run) attempt(ctx workflow.Context, again *time.Duration) error {
 	r.Epoch++
-	r.fresh, r.told = false, 0
+	r.fresh, r.told, r.late = false, 0, nil
 	if r.Epoch > 1 || r.Seen.Run != nil {
 		r.waits(ctx, "it waits for a worker"+r.labels()+" to continue with it")
 	}
@@ -226,6 +235,7 @@ func (r *run) listens(ctx workflow.Context) error {
 				continue
 			}
 			r.held = true
+			r.givesLate(ctx)
 			r.sees(ctx, s)
 			r.shows(ctx)
 			r.renews(ctx)
@@ -371,9 +381,35 @@ func (r *run) takeAnswer(ctx workflow.Context, a Answer) (Answered, error) {
 	r.Answers = append(r.Answers, a)
 	r.fresh, r.changed = true, true
 	if !r.held {
+		r.late = append(r.late, a)
 		r.shows(ctx)
 		return Answered{Update: a.ID}, nil
 	}
+	return r.gives(ctx, a)
+}
+
+// changeLate marks in histories that an answer which came while an attempt waited for its worker is given to that.
+// Before, a question that is held was asked on.
+const changeLate = "answers to a queued run"
+
+// givesLate gives the worker that was just heard the answers that its attempt was not made with.
+func (r *run) givesLate(ctx workflow.Context) {
+	late := r.late
+	r.late = nil
+	if len(late) == 0 || workflow.GetVersion(ctx, changeLate, workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return
+	}
+	for _, a := range late {
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			if _, err := r.gives(ctx, a); err != nil { // whoever has answered was told that it is kept
+				r.note(fmt.Sprintf("the answer to %s by %s was not taken: %v", a.Question, a.By, err))
+			}
+		})
+	}
+}
+
+// gives gives the worker that has the run an answer, and says whether it took it before the run was lost.
+func (r *run) gives(ctx workflow.Context, a Answer) (Answered, error) {
 	epoch := r.Epoch
 	sent, cancel := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: r.Seen.Queue, StartToCloseTimeout: 20 * time.Second, ScheduleToCloseTimeout: tooLong,

@@ -381,3 +381,22 @@ func TestALongHistoryBeginsAnew(t *testing.T) {
 		}
 	}
 }
+
+// An answer can come after an attempt was made, and before its worker is heard: the worker is given it once it is.
+func TestAnAnswerThatComesWhileAnAttemptWaitsForItsWorkerIsGivenToThat(t *testing.T) {
+	s := onStage(t, nil)
+	s.OnActivity(Supervise, mock.Anything, mock.Anything).After(time.Hour).Return(
+		func(_ context.Context, a Attempt) (Outcome, error) {
+			s.attempts = append(s.attempts, a)
+			if a.Epoch == 1 {
+				return Outcome{Seen: seen(1, "waiting", "q-1"), Back: true}, nil
+			}
+			return succeeded(a.Epoch)
+		})
+	answered := s.answers(time.Hour+time.Minute, "q-1", "yes", "ann") // epoch 2 is in its queue
+	s.RegisterDelayedCallback(func() { s.SignalWorkflow(SignalSeen, seen(2, "waiting", "q-1")) }, time.Hour+2*time.Minute)
+	s.plays()
+	if *answered != nil || len(s.given) != 1 || s.given[0].Text != "yes" {
+		t.Errorf("it is %v; given is %+v; the attempts are %+v", *answered, s.given, s.attempts)
+	}
+}

@@ -19,7 +19,7 @@ import (
 // supervise is the activity that has a run until it ends, parks, or this worker leaves.
 func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcome, err error) {
 	h := &held{Worker: w, Attempt: a, commit: a.Commit, gone: make(chan struct{}),
-		asked: make(chan struct{}, 1), news: make(chan struct{}, 1),
+		asked: make(chan struct{}, 1), news: make(chan struct{}, 1), toldAt: time.Now(),
 		dir: filepath.Join(w.Dir, "runs", fmt.Sprintf("%s.%d", a.Task.Run, a.Epoch))}
 	if !flow.IsRun(a.Task.Run) {
 		return out, never("%q is not an id of a run", a.Task.Run)
@@ -42,12 +42,7 @@ func (w *Worker) supervise(ctx context.Context, a flow.Attempt) (out flow.Outcom
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	token := activity.GetInfo(ctx).TaskToken
-	beat := func(ctx context.Context) error {
-		h.mu.Lock()
-		last := h.last
-		h.mu.Unlock()
-		return w.Client.RecordActivityHeartbeat(ctx, token, last)
-	}
+	beat := func(ctx context.Context) error { return w.Client.RecordActivityHeartbeat(ctx, token) }
 	renew := func(until time.Duration) error {
 		h.mu.Lock()
 		h.until = until

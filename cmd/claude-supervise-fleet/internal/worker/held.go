@@ -40,7 +40,9 @@ type held struct {
 	super  *process      // of the run; nil before there is one
 	until  time.Duration // the lease holds, by the clock of leases; 0: there was none yet
 
-	told  int      // how often the workflow was told of the run
+	told   int       // how often the workflow was told of the run
+	toldAt time.Time // last, or when the attempt began
+
 	given []string // questions whose answers came by the workflow in this epoch
 
 	uploaded map[string]bool // snapshots of this epoch that are in the blob store; of the uploads alone

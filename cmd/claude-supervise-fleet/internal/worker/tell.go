@@ -16,6 +16,10 @@ const (
 	tellAgain  = 2 * time.Second
 )
 
+// tellEvery is how often the workflow is told at most of what nobody has to act on: each time is six events in its
+// history. A question is told of at once.
+const tellEvery = time.Second
+
 // tell says to the workflow what has become of the run, where it does not know it; again is called later where the
 // server cannot be told now.
 func (h *held) tell(ctx context.Context, again func()) {
@@ -32,10 +36,17 @@ func (h *held) tell(ctx context.Context, again func()) {
 	if same {
 		return
 	}
+	if rest := tellEvery - time.Since(h.toldAt); rest > 0 && !asksAnew(seen, h.last) {
+		h.mu.Lock()
+		h.notes = append(seen.Notes, h.notes...)
+		h.mu.Unlock()
+		time.AfterFunc(rest, again)
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
 	defer cancel()
 	h.told++
-	seen.Seq = h.told
+	seen.Seq, h.toldAt = h.told, time.Now()
 	err = h.Client.SignalWorkflow(ctx, h.Task.Run, "", flow.SignalSeen, seen)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,6 +57,13 @@ func (h *held) tell(ctx context.Context, again func()) {
 	}
 	seen.Seq = 0
 	h.last = seen
+}
+
+// asksAnew reports whether a run asks what it did not ask before.
+func asksAnew(now, before flow.Seen) bool {
+	return slices.ContainsFunc(now.Questions, func(q flow.QuestionInfo) bool {
+		return !slices.ContainsFunc(before.Questions, func(b flow.QuestionInfo) bool { return b.ID == q.ID })
+	})
 }
 
 // unended returns a run as it is told of before its outcome is handed in: until then it can still be done again from

@@ -41,6 +41,7 @@ func (h *held) untilSaved(ctx context.Context, args []string, stdin string) (flo
 			problem = unsaved.problem
 			h.note("it is parked, and no snapshot of it can be taken: %s. Worker %s keeps it, and tries again", problem, h.Name)
 		}
+		h.toldAt = time.Time{} // nothing tells it later
 		h.tell(ctx, func() {})
 		select {
 		case <-time.After(unsavedAgain):
