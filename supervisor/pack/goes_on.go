@@ -9,8 +9,8 @@ import (
 	"claude-supervise/supervisor"
 )
 
-// GoesOn reports whether a run can be gone on with from a snapshot of it, on some machine: the snapshot is whole, with
-// all that it rests on, and the run has not ended in it. An error says that this cannot be known here, as where a newer
+// GoesOn reports whether a run can be gone on with from a snapshot of it, or its end be handed in, on some machine: the
+// snapshot is whole, with all that it rests on. An error says that this cannot be known here, as where a newer
 // release took the snapshot. It blocks for as long as unpacking it into the temporary folder takes.
 func GoesOn(file string) (bool, error) {
 	in, err := os.Open(file)
@@ -34,7 +34,7 @@ func GoesOn(file string) (bool, error) {
 	if err != nil || checkRecords(state) != nil {
 		return false, nil //nolint:nilerr // no release has written such records
 	}
-	return endedIn(state) == nil, nil
+	return true, nil
 }
 
 // endedIn is the error of going on with a run that has ended, and in which nothing can be tried again.

@@ -49,7 +49,8 @@ func TestASnapshotThatNobodyCanGoOnFromIsToldFromOneOfANewerRelease(t *testing.T
 	}
 }
 
-// What has failed can be tried again elsewhere, from the snapshot of the run's end; what has succeeded cannot.
+// What has failed can be tried again elsewhere, from the snapshot of the run's end; what has succeeded cannot, but a
+// fleet, which vouches for the snapshot, reads how.
 func TestARunThatHasEndedIsGoneOnWithOnlyToTryWhatFailedAgain(t *testing.T) {
 	for status, again := range map[checkpoints.Status]bool{
 		checkpoints.Failed: true, checkpoints.Unreported: true, checkpoints.Succeeded: false,
@@ -68,8 +69,15 @@ func TestARunThatHasEndedIsGoneOnWithOnlyToTryWhatFailedAgain(t *testing.T) {
 			}
 			s.turn("its end")
 			s.mustTake()
-			if goesOn, err := GoesOn(s.path(2)); goesOn != again || err != nil {
+			if goesOn, err := GoesOn(s.path(2)); !goesOn || err != nil {
 				t.Errorf("goes on: %t, %v", goesOn, err)
+			}
+			there, _, _, err := s.unpacks(2, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := there.Reader().Run(t.Context(), packedRun); err != nil || v.EndedAt == nil || v.Agents[0].Status != status {
+				t.Errorf("vouched for it is %+v, %v", v, err)
 			}
 			there, _, unpacked, err := s.goesOn(2)
 			if (err == nil) != again {

@@ -108,6 +108,11 @@ func (s *snapped) path(n int) string {
 // goesOn unpacks a snapshot on another machine, and gives that and the folder.
 func (s *snapped) goesOn(n int) (pc, string, UnpackedRun, error) {
 	s.t.Helper()
+	return s.unpacks(n, false)
+}
+
+func (s *snapped) unpacks(n int, vouched bool) (pc, string, UnpackedRun, error) {
+	s.t.Helper()
 	there := newPC(s.t)
 	folder := filepath.Join(s.t.TempDir(), "there")
 	f, err := os.Open(s.path(n))
@@ -116,7 +121,7 @@ func (s *snapped) goesOn(n int) (pc, string, UnpackedRun, error) {
 	}
 	defer func() { _ = f.Close() }()                                               // only read
 	run, err := Unpack(context.Background(), there.Client, struct{ io.Reader }{f}, // which cannot seek, like a pipe
-		UnpackOptions{Folder: folder, File: s.path(n), Env: []string{"HOME=" + there.home}})
+		UnpackOptions{Folder: folder, File: s.path(n), Vouched: vouched, Env: []string{"HOME=" + there.home}})
 	return there, folder, run, err
 }
 

@@ -36,7 +36,8 @@ type UnpackOptions struct {
 	Env      []string           // where claude looks for transcripts; nil is this process's
 	Given    conf.Given         // what the person grants the run here, and bounds it by
 	Guarded  permission.Guarded // the calls that nothing of it permits
-	// Vouched: the caller has authenticated the file. The rules, answers in advance and retries that it has hold here.
+	// Vouched: the caller has authenticated the file. The rules, answers in advance and retries that it has hold here, and
+	// a run that has ended in it is unpacked, too.
 	Vouched bool
 }
 
@@ -172,7 +173,7 @@ func (u *unpacking) plan(ctx context.Context) error {
 	if err := checkRecords(u.before); err != nil {
 		return err
 	}
-	if err := endedIn(u.before); err != nil {
+	if err := endedIn(u.before); err != nil && !u.Vouched { // a fleet hands in how it has ended
 		return err
 	}
 	if err := u.Given.Fits(u.before.Config); err != nil {
