@@ -21,7 +21,8 @@ func TestTheCommandsOfTheTopicAreTaken(t *testing.T) {
 		switch {
 		case !shown:
 		case strings.HasPrefix(line, "temporal operator search-attribute create "):
-			want := "--name " + flow.AttributeOpen + " --type KeywordList --name " + flow.AttributeStatus + " --type Keyword"
+			want := "--name " + flow.AttributeOpen + " --type KeywordList --name " + flow.AttributeStatus +
+				" --type Keyword --name " + flow.AttributeChanged + " --type Datetime"
 			if !strings.HasSuffix(strings.Join(strings.Fields(line), " "), want) {
 				t.Errorf("%s\ndoes not make the attributes %s", line, want)
 			}
