@@ -92,6 +92,26 @@ func Named(ctx context.Context, store Store, id string) (*supervisor.Question, e
 	return question(*f), nil
 }
 
+// Closed returns a question of a file that has its answer, and is not asked any more; nil: there is none that can be
+// read.
+func Closed(id string) *supervisor.Question {
+	drop, err := standing()
+	if drop == nil || err != nil {
+		return nil
+	}
+	path, err := drop.fileThere(answeredFolder, id, questionSuffix)
+	if err != nil {
+		return nil
+	}
+	c, err := readClosed(path)
+	if err != nil || c == nil || c.QuestionFile == nil || c.AnsweredAt.IsZero() {
+		return nil
+	}
+	q := question(*c.QuestionFile)
+	q.ID, q.State, q.Answer, q.AnsweredAt = id, checkpoints.QuestionDelivered, c.Answer, &c.AnsweredAt
+	return q
+}
+
 // A Store reads the questions of runs.
 type Store interface {
 	Questions(context.Context, checkpoints.QuestionFilter) ([]supervisor.Question, error)

@@ -81,7 +81,7 @@ func asItIs(w checkpoints.Worktree) checkpoints.Worktree {
 func (r Reader) Show(ctx context.Context, id string) (Details, error) {
 	kind, full, err := r.Store.Resolve(ctx, id)
 	if NoSuchID(err) {
-		if v, of := SessionQuestion(r.Dirs, id); of {
+		if v, wrong := r.FindQuestion(ctx, id); wrong == nil { // of no run
 			return Details{Question: &v}, nil
 		}
 	}

@@ -206,6 +206,9 @@ func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, erro
 		if v, of := SessionQuestion(r.Dirs, id); of {
 			return v, nil
 		}
+		if closed := filedrop.Closed(id); closed != nil {
+			return View(closed), nil
+		}
 	}
 	if err != nil {
 		return QuestionView{}, err
@@ -213,7 +216,7 @@ func (r Reader) FindQuestion(ctx context.Context, id string) (QuestionView, erro
 	v := r.View(q)
 	if v.Run == "" {
 		if filedrop.Lies(v.ID) {
-			v.State = checkpoints.QuestionAnswered
+			v.State, v.AnswerCommand = checkpoints.QuestionAnswered, ""
 		}
 		return v, nil
 	}

@@ -47,8 +47,12 @@ func Whole(width int, q view.QuestionView) string {
 	for _, i := range q.Images {
 		with += "\nWith the image " + terminal.Clean(i.String())
 	}
-	return text + fmt.Sprintf("Answer: %s%s\nAnswered by %s at %s\nState: %s",
-		terminal.CleanLine(Given(q), 0), with, q.AnsweredBy, terminal.When(*q.AnsweredAt), state)
+	answered := "Answered"
+	if q.AnsweredBy != "" { // by file nobody says it
+		answered += " by " + q.AnsweredBy
+	}
+	return text + fmt.Sprintf("Answer: %s%s\n%s at %s\nState: %s", terminal.CleanLine(Given(q), 0), with, answered,
+		terminal.When(*q.AnsweredAt), state)
 }
 
 // Given is the answer of a question as it is shown.
