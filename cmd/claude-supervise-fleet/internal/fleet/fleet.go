@@ -518,7 +518,9 @@ func (f Fleet) update(ctx context.Context, what string, o sdk.UpdateWorkflowOpti
 	case errors.As(err, &refused):
 		r := &RefusedError{Kind: refused.Type(), Words: refused.Message()}
 		if first := new(flow.Answer); refused.HasDetails() && refused.Details(first) == nil {
-			r.First = first
+			r.First = first // the workflow has no clock of this person's
+			r.Words = fmt.Sprintf("%s was answered before, by %s at %s: %s", first.Question, first.By, view.Clock(first.At),
+				first.Text)
 		}
 		return r
 	case errors.As(err, &gone):

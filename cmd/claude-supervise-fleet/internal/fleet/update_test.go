@@ -10,8 +10,10 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	sdk "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
+	"claude-supervise/supervisor/view"
 )
 
 // updated is a server that says these things in turn to an update, and then goes on to say the last.
@@ -123,5 +125,17 @@ func TestWhoSaysSomethingDecidesWhereNobodyElseDoes(t *testing.T) {
 				t.Errorf("accepted after %s it was hosted %d times, and is %d times still: %v", after, hosted, hosting, err)
 			}
 		})
+	}
+}
+
+// When a question was answered is said by the clock of whoever is late, as all times are.
+func TestWhoIsLateIsToldByTheirOwnClockWhenSomebodyAnswered(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	taken := temporal.NewNonRetryableApplicationError("q-1 was answered before, by ann at 2026-01-02T03:04:05Z: yes",
+		flow.ErrTaken, nil, flow.Answer{Question: "q-1", Text: "yes", By: "ann", At: at})
+	server := updated{says: []error{nil}, ends: taken}
+	_, err := Fleet{Client: &server}.Answer(t.Context(), "r-abcdefgh", flow.Answer{Question: "q-1"})
+	if want := "q-1 was answered before, by ann at " + view.Clock(at) + ": yes"; err == nil || err.Error() != want {
+		t.Errorf("it is told %v, not %s", err, want)
 	}
 }
