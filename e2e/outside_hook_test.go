@@ -182,6 +182,7 @@ func TestFiftySessionsAskAtOnce(t *testing.T) {
 func TestTheHooksOfSessionsAreWrittenWithCare(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE=/nonexistent") // of which nobody knows what hooks it takes
 	const own = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"
 	w.personSettings(own)
 	path := filepath.Join(w.Home, ".claude", "settings.json")

@@ -436,3 +436,48 @@ func TestSettingsThatForbidTheHooksOfSessionsAreNamed(t *testing.T) {
 		})
 	}
 }
+
+// What an MCP server asks in a session is asked here for some seconds, and then on the screen, which shows nothing
+// meanwhile.
+func TestWhatAServerAsksInASessionIsAskedHereFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+claude.Program(t))
+	w.must("init", "--sessions", "--user", "--yes")
+	doc, err := json.Marshal(shop{Revision: "2026-07-28", Forms: 1, Folder: w.Cwd})
+	noError(t, err)
+	doc, err = json.Marshal(object{"mcpServers": object{"shop": object{"command": os.Args[0], "env": object{shopVariable: string(doc)}}}})
+	noError(t, err)
+	s := w.opens(`
+name: shop
+about: orders twice
+prompt: none
+turns:
+  - when: "go"
+    replies:
+      - tools: [{name: mcp__shop__order, input: {}}]
+      - tools: [{name: mcp__shop__order, input: {}}]
+      - text: "All is done."
+expect: {status: succeeded}
+`, "--allowedTools=mcp__shop", "--mcp-config="+string(doc))
+	q := w.asksHere("Size")
+	if q.Kind != "elicitation" || q.Header != "shop" || q.Session.Tool != "shop" {
+		t.Errorf("it asks %+v", q)
+	}
+	if code, _, said := w.run("answer", q.ID, "XXL"); code == 0 || !strings.Contains(said, "S") {
+		t.Errorf("what its form does not take: exit %d, %s", code, said)
+	}
+	w.must("answer", q.ID, "M")
+	waitUntil(t, "the server has it", func() bool { return w.told() == sizeM })
+	again := w.asksHere("Size")
+	if shown := w.becomesOf(again.ID); !strings.Contains(shown, "its screen decides") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	s.sees("Size")
+	s.types("\x1b") // nobody chose
+	waitUntil(t, "the server is told by the screen", func() bool { return strings.Contains(w.told(), `"cancel"`) })
+	s.sees("All.is.done|All is done|done")
+	if shown := w.must("show", q.ID); !strings.Contains(shown, "State: delivered") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+}

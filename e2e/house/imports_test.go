@@ -121,7 +121,7 @@ var rooms = []room{
 		"supervisor/rules supervisor/telemetry supervisor/view cmd/internal/...", "it reads a command line, and starts nothing", ""},
 	{"cmd/internal/manual", "cmd/internal/... e2e/machinetest", "the tests of both programs read man pages by it", ""},
 	{"cmd/internal/mcp", "supervisor/filedrop supervisor/text", "a host of MCP asks by it; it knows no runs", ""},
-	{"cmd/internal/install", core + " supervisor/client supervisor/filedrop supervisor/permission supervisor/sessions supervisor/text supervisor/view " +
+	{"cmd/internal/install", core + " supervisor/client supervisor/doctor supervisor/filedrop supervisor/permission supervisor/sessions supervisor/text supervisor/view " +
 		"cmd/internal/...",
 		"it puts files into their places", ""},
 	{"cmd/internal/board", core + " supervisor/service supervisor/view supervisor/questions supervisor/text " +

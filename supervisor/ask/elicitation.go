@@ -80,10 +80,16 @@ func Elicitation(input json.RawMessage) []signals.Question {
 		context = fmt.Sprintf("The MCP server %s asks:\n%s\n%s", server, quoted(said), context)
 	}
 	return []signals.Question{{
-		ID: "withheld", Header: server, Text: "What the MCP server " + server + " asks cannot be answered here. Cancel it?",
+		ID: withheld, Header: server, Text: "What the MCP server " + server + " asks cannot be answered here. Cancel it?",
 		Context: context, Options: []signals.Option{{Label: cancels}, {Label: Declines}}, Validate: "choice",
 	}}
 }
+
+// withheld is the id of what asks only whether the server is cancelled.
+const withheld = "withheld"
+
+// Withheld reports whether what a server asks cannot be answered by these questions, but only cancelled.
+func Withheld(qs []signals.Question) bool { return qs[0].ID == withheld }
 
 // maxSaid bounds what is shown of a message that is not shown whole, in bytes.
 const maxSaid = 1 << 10

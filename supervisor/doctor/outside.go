@@ -1,10 +1,26 @@
 package doctor
 
 import (
+	"context"
+
 	"claude-supervise/checkpoints"
+	"claude-supervise/procs/claude"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/sessions"
 )
+
+// Elicits reports whether the claude that is found here calls a hook for what MCP servers ask. It waits for claude to
+// say its version.
+func Elicits(env []string) bool {
+	path, err := FindClaude("", env)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), doctorPatience)
+	defer cancel()
+	version, err := claude.Version(ctx, path)
+	return err == nil && claude.ReleaseOf(version).Elicits
+}
 
 // sessionsIn is what is to be said of the sessions in a folder that nobody supervises; nothing where the person has not
 // asked for their questions.

@@ -16,7 +16,7 @@ import (
 // fitsSession refuses what a question of an outside session does not take beside its answer.
 func fitsSession(program string, q view.QuestionView, a Answer) error {
 	switch {
-	case a.Skip || a.SkipRest:
+	case a.Skip && !q.Optional || a.SkipRest:
 		return Refused("question %s is required and cannot be skipped; `%s answer %s --decline WHY` refuses it", q.ID,
 			program, q.ID)
 	case a.AllLike:
@@ -56,7 +56,8 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 	if of.State == sessions.Ended {
 		return goOn(ctx, c, of, k, a)
 	}
-	err = sessions.Give(ctx, d, of, q.ID, k.Text, a.Decline != nil, a.By)
+	with := sessions.Given{Answer: k.Text, Decline: a.Decline != nil, Skip: a.Skip, By: a.By}
+	err = sessions.Give(ctx, d, of, q.ID, with)
 	var before *sessions.TakenError
 	var agent *sessions.AgentError
 	switch {

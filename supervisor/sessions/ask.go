@@ -10,6 +10,7 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/procs/claude"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/questions"
@@ -46,6 +47,7 @@ type Ask struct {
 	Hook       procs.Other `json:"hook"`
 	Socket     string      `json:"socket"` // takes answers while the hook waits
 
+	Server    string                  `json:"server,omitempty"` // of MCP, that asks in a call; "": claude asks
 	Tool      string                  `json:"tool"`
 	Input     json.RawMessage         `json:"input"`
 	Offered   json.RawMessage         `json:"offered,omitempty"` // what claude suggests to permit for good
@@ -69,6 +71,23 @@ type input struct {
 	Offered    json.RawMessage `json:"permission_suggestions"`
 	Agent      string          `json:"agent_id"`
 	AgentType  string          `json:"agent_type"`
+
+	claude.Elicitation // of the event of that name
+}
+
+// maxElicited is the longest of what a server asks, in bytes.
+const maxElicited = 64 << 10
+
+// elicits makes what an MCP server asks of an input: by the form of the question that a supervised claude hands over.
+// What cannot be shown whole the screen shows.
+func (in *input) elicits() []signals.Question {
+	in.Withheld = claude.Withheld{} // ours to say
+	in.Tool, in.Input = in.Server, text.JSON(in.Elicitation)
+	asked := ask.Elicitation(in.Input)
+	if in.Server == "" || len(in.Input) > maxElicited || ask.Withheld(asked) {
+		return nil
+	}
+	return asked
 }
 
 // errNotAsked means that a call is not for here: the screen decides.
@@ -79,18 +98,24 @@ type Look func(tool string, input json.RawMessage, site ask.CallSite) ask.CallVi
 
 // newAsk makes the ask of a hook's input.
 func newAsk(in input, look Look, at time.Time, random io.Reader) (*Ask, error) {
-	if in.Event != "PermissionRequest" || in.Tool == "" || in.Session == "" || len(in.Input) == 0 {
+	var server []signals.Question
+	if in.Event == "Elicitation" {
+		server = in.elicits()
+	}
+	if in.Event != "PermissionRequest" && server == nil || in.Tool == "" || in.Session == "" || len(in.Input) == 0 {
 		return nil, errNotAsked
 	}
 	a := &Ask{Schema: schema, Session: in.Session, Transcript: in.Transcript, Cwd: in.Cwd, Agent: in.Agent,
 		AgentType: in.AgentType, Tool: in.Tool, Input: in.Input, State: Open}
 	kind, asked, rule := questions.AskPermission, []signals.Question(nil), ""
 	var err error
-	if in.Tool == ask.AskUserQuestion {
-		if kind, asked, err = questions.AskClarification, nil, nil; err == nil {
-			asked, err = ask.UserQuestions(in.Input)
-		}
-	} else {
+	switch {
+	case server != nil:
+		kind, asked, a.Server = questions.AskElicitation, server, in.Server
+	case in.Tool == ask.AskUserQuestion:
+		kind = questions.AskClarification
+		asked, err = ask.UserQuestions(in.Input)
+	default:
 		var q signals.Question
 		q, rule = permissionOf(in, look)
 		if rule != "" {
@@ -105,7 +130,7 @@ func newAsk(in input, look Look, at time.Time, random io.Reader) (*Ask, error) {
 		q := ask.Question(kind, one)
 		q.ID, q.Index, q.AskedAt = checkpoints.NewID(checkpoints.QuestionPrefix, random), i, at
 		q.Rule = rule
-		if questions.KindOf(kind).Ruled {
+		if questions.KindOf(kind).Ruled || a.Server != "" {
 			q.Tool = &checkpoints.ToolCall{Name: in.Tool, Input: in.Input}
 		}
 		if i == 0 {
@@ -231,8 +256,12 @@ func (a *Ask) answer(g given, at time.Time) error {
 	case a.Mode != ModeAsk:
 		return errors.New("it is only shown here")
 	}
-	if !g.Decline {
-		if err := questions.Check(q, g.Answer, a.Cwd); err != nil {
+	if !g.Decline && !g.Skip {
+		err := questions.Check(q, g.Answer, a.Cwd)
+		if err == nil && a.Server != "" { // nobody looks at it again
+			_, err = questions.Judge(q, g.Answer, questions.Place{})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -246,7 +275,10 @@ func (a *Ask) answer(g given, at time.Time) error {
 			return errors.New("claude suggests nothing that could be permitted for good: type allow")
 		}
 	}
-	q.Answer, q.Declined, q.AnsweredAt, q.AnsweredBy = g.Answer, g.Decline, &at, g.By
+	if g.Skip && !q.Optional {
+		return errors.New("it is required, and cannot be skipped")
+	}
+	q.Answer, q.Declined, q.Skipped, q.AnsweredAt, q.AnsweredBy = g.Answer, g.Decline, g.Skip, &at, g.By
 	q.State = checkpoints.QuestionAnswered
 	return nil
 }
@@ -278,8 +310,19 @@ type decision struct {
 	Message  string          `json:"message,omitempty"`
 }
 
+// elicited is what a hook prints for an MCP server.
+type elicited struct {
+	Event   string          `json:"hookEventName"`
+	Action  string          `json:"action"` // accept, decline
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
 // decision returns what the answers are, as claude takes it from a hook. The ask is complete.
 func (a *Ask) decision() []byte {
+	if a.Server != "" {
+		told := ask.Elicited(a.Questions[0].Tool, a.Questions)
+		return text.JSON(map[string]any{"hookSpecificOutput": elicited{"Elicitation", told.Action, told.Content}})
+	}
 	var d decision
 	switch no := a.declined(); {
 	case no != nil:

@@ -64,7 +64,7 @@ func TestTheAnswersOfACallAreOneDecision(t *testing.T) {
 		if a.complete() {
 			t.Error("it has its answers before they are given")
 		}
-		if err := a.answer(given{Question: a.Questions[i].ID, Answer: answer, By: "ann"}, time.Unix(2, 0)); err != nil {
+		if err := a.answer(given{Question: a.Questions[i].ID, Given: Given{Answer: answer, By: "ann"}}, time.Unix(2, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestTheAnswersOfACallAreOneDecision(t *testing.T) {
 		t.Errorf("it is %+v of %s", d, d.Input)
 	}
 	var taken *TakenError
-	if err := a.answer(given{Question: a.ID, Answer: "x", By: "bob"}, time.Unix(3, 0)); !errors.As(err, &taken) ||
+	if err := a.answer(given{Question: a.ID, Given: Given{Answer: "x", By: "bob"}}, time.Unix(3, 0)); !errors.As(err, &taken) ||
 		taken.By != "ann" {
 		t.Errorf("whoever is late is told %v", err)
 	}
@@ -83,7 +83,7 @@ func TestTheAnswersOfACallAreOneDecision(t *testing.T) {
 
 func TestOneQuestionThatIsDeclinedDeclinesTheCall(t *testing.T) {
 	a := asks(t, "AskUserQuestion", twoQuestions, "")
-	if err := a.answer(given{Question: a.Questions[1].ID, Answer: "not today", Decline: true}, time.Unix(2, 0)); err != nil {
+	if err := a.answer(given{Question: a.Questions[1].ID, Given: Given{Answer: "not today", Decline: true}}, time.Unix(2, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if d := decidedBy(t, a); !a.complete() || d.Behavior != "deny" || !strings.Contains(d.Message, "not today") {
@@ -110,7 +110,7 @@ func TestAPermissionIsDecidedInTheWordsOfThePerson(t *testing.T) {
 		"a suggestion of no known": {`[{"type":"setMode","mode":"bypassPermissions","destination":"session"}]`, "allow-run", "", ""},
 	} {
 		a := asks(t, "Bash", `{"command":"npm test"}`, c.offered)
-		err := a.answer(given{Question: a.ID, Answer: c.answer}, time.Unix(2, 0))
+		err := a.answer(given{Question: a.ID, Given: Given{Answer: c.answer}}, time.Unix(2, 0))
 		if c.behavior == "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) || a.Questions[0].State != checkpoints.QuestionOpen {
 				t.Errorf("%s: %v", name, err)
@@ -165,7 +165,7 @@ func TestWhatIsNoCallIsNotAsked(t *testing.T) {
 func TestWhatIsOnlyShownTakesNoAnswer(t *testing.T) {
 	a := asks(t, "Bash", `{"command":"ls"}`, "")
 	a.Mode = ModeNotify
-	if err := a.answer(given{Question: a.ID, Answer: "allow"}, time.Unix(2, 0)); err == nil {
+	if err := a.answer(given{Question: a.ID, Given: Given{Answer: "allow"}}, time.Unix(2, 0)); err == nil {
 		t.Error("it is taken")
 	}
 }
@@ -338,7 +338,7 @@ func FuzzInput(f *testing.F) {
 			if len(q.Options) > 0 && !questions.KindOf(q.Kind).Ruled {
 				answer = q.Options[0].Label
 			}
-			if a.answer(given{Question: q.ID, Answer: answer}, time.Unix(2, 0)) != nil {
+			if a.answer(given{Question: q.ID, Given: Given{Answer: answer}}, time.Unix(2, 0)) != nil {
 				return
 			}
 		}

@@ -16,9 +16,15 @@ import (
 // given is an answer on its way to a hook, a line of JSON.
 type given struct {
 	Question string `json:"question"`
-	Answer   string `json:"answer"`
-	Decline  bool   `json:"decline"`
-	By       string `json:"by"`
+	Given
+}
+
+// Given is an answer that a person gives.
+type Given struct {
+	Answer  string `json:"answer"`
+	Decline bool   `json:"decline"`
+	Skip    bool   `json:"skip"`
+	By      string `json:"by"`
 }
 
 // taken is what the hook says to it.
@@ -49,7 +55,7 @@ var ErrGone = errors.New("nobody waits for its answer here any more")
 
 // Give gives a question of an ask that is open its answer. It returns once the hook has kept it and told claude. A
 // *TakenError says whose the first was, an *AgentError that it was not taken, a *questions.Refusal that it is none.
-func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question, answer string, decline bool, by string) error {
+func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question string, with Given) error {
 	if why := Below(); why != "" {
 		return &AgentError{why}
 	}
@@ -64,12 +70,12 @@ func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question, answer stri
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var t taken
-	err = json.NewEncoder(conn).Encode(given{Question: question, Answer: answer, Decline: decline, By: by})
+	err = json.NewEncoder(conn).Encode(given{question, with})
 	if err == nil {
 		err = json.NewDecoder(conn).Decode(&t)
 	}
 	switch {
-	case err != nil && kept(d, a.ID, question, answer, by):
+	case err != nil && kept(d, a.ID, question, with):
 		return nil // its hook was ended as soon as claude had the answer
 	case err != nil:
 		return fmt.Errorf("question %s: %w", question, errors.Join(ErrGone, err))
@@ -88,14 +94,14 @@ func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question, answer stri
 }
 
 // kept reports whether a question has this very answer, and claude has been there to take it.
-func kept(d checkpoints.Dirs, id, question, answer, by string) bool {
+func kept(d checkpoints.Dirs, id, question string, with Given) bool {
 	a, err := load(d, id)
 	if err != nil {
 		return false
 	}
 	a.conclude(d)
 	q := a.question(question)
-	return q != nil && q.State == checkpoints.QuestionAnswered && q.Answer == answer && q.AnsweredBy == by
+	return q != nil && q.State == checkpoints.QuestionAnswered && q.Answer == with.Answer && q.AnsweredBy == with.By
 }
 
 // reply makes what is said to an answer that was refused with this error, or taken.

@@ -28,7 +28,7 @@ const (
 	// ready is how long the disk may take before the screen decides alone: it asks meanwhile in any case.
 	ready = 5 * time.Second
 	// subagentHold is how long the ask of a subagent is held: of one in the background, which cannot be told from
-	// another, the screen shows no dialog meanwhile.
+	// another, the screen shows no dialog meanwhile. Nor does it for an MCP server.
 	subagentHold = 10 * time.Second
 	// maxClients is how many may be about to answer at once.
 	maxClients = 16
@@ -100,6 +100,9 @@ func begin(d checkpoints.Dirs, asked input, look Look, claude procs.Other, mode 
 	if err != nil {
 		return nil, err
 	}
+	if a.Server != "" && mode != ModeAsk {
+		return nil, errNotAsked // the screen would show nothing meanwhile
+	}
 	a.Mode, a.Claude, a.Hook, a.Screen = mode, claude, procs.This(), claude.Screen()
 	if err := files.MakePrivate(d.State); err != nil {
 		return nil, err
@@ -170,7 +173,7 @@ func (w *waiting) wait(ctx context.Context, out io.Writer) {
 		changed = changes.C
 	}
 	var held <-chan time.Time
-	if w.ask.Agent != "" {
+	if w.ask.Agent != "" || w.ask.Server != "" && w.ask.Screen != "" {
 		hold := time.NewTimer(subagentHold)
 		defer hold.Stop()
 		held = hold.C
@@ -206,7 +209,7 @@ func (w *waiting) look() (s State, over bool) {
 	if modes, err := ReadModes(w.dirs); err == nil && modes.Of(w.ask.Cwd) == ModeOff {
 		return Withdrawn, true
 	}
-	if w.ask.Agent != "" || w.read.more() != nil {
+	if w.ask.Agent != "" || w.ask.Server != "" || w.read.more() != nil {
 		return "", false
 	}
 	if w.ask.Call == "" {

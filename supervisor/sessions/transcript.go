@@ -151,6 +151,9 @@ func (r *reading) find(name string, input json.RawMessage, asked time.Time, take
 // outcome reads in the transcript what became of the call, by its id or, where that is not known, by its tool and
 // input. A conversation that has gone on without it, or is not there any more, waits for no answer.
 func (a *Ask) outcome() Outcome {
+	if a.Server != "" {
+		return ByHook // no call of the conversation is its: what the screen did with it nothing says
+	}
 	r := reading{path: a.Transcript}
 	if info, err := os.Stat(a.Transcript); err != nil || info.Size() == 0 || r.more() != nil {
 		return ByScreen

@@ -106,6 +106,8 @@ func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 		v.Options = slices.DeleteFunc(slices.Clone(v.Options), func(o checkpoints.Option) bool {
 			return q.Rule != "" && o.Label == questions.AllowRun // nothing is permitted for good in a session that is no more
 		})
+	case a.State == sessions.OnScreen && a.Server != "":
+		v.State, v.Remark = checkpoints.QuestionWithdrawn, "its screen decides, or its session is gone"
 	case a.State == sessions.OnScreen:
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "answered or turned down on its screen"
 	case a.State == sessions.Withdrawn:

@@ -10,6 +10,7 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/skill"
 	"claude-supervise/supervisor/client"
+	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/permission"
 	"claude-supervise/supervisor/sessions"
 )
@@ -57,7 +58,8 @@ func wantsSessions(f Flags) ([]change, error) {
 			clear(next)
 		}
 	}
-	hooks, err := personsFile{place: settings, rel: settings.settings, part: skill.Sessions}.wanted(len(next) == 0)
+	part := skill.Sessions(doctor.Elicits(os.Environ()))
+	hooks, err := personsFile{place: settings, rel: settings.settings, part: part}.wanted(len(next) == 0)
 	set := change{shown: "sessions in " + folder, said: " " + string(mode)}
 	if folder == "" {
 		set.shown = "sessions in " + everywhere

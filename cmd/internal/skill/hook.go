@@ -16,11 +16,20 @@ import (
 var Hook = hookPart(hook{event: "Stop", command: "claude-supervise lint --hook"})
 
 // Sessions are the hooks that bring the questions of sessions into the inbox. PreToolUse would keep claude from showing
-// its dialog, and PostToolUse cost a process for each call.
-var Sessions = hookPart(
-	hook{event: "SessionStart", command: sessionCommand},
-	hook{event: "PermissionRequest", command: sessionCommand, timeout: sessionTimeout},
-)
+// its dialog, and PostToolUse cost a process for each call. A release that does not know Elicitation leaves all of the
+// settings out for it (measured on 2.1.7): there it is not put.
+func Sessions(elicits bool) Part {
+	all := []hook{
+		{event: "SessionStart", command: sessionCommand},
+		{event: "PermissionRequest", command: sessionCommand, timeout: sessionTimeout},
+		{event: "Elicitation", command: sessionCommand, timeout: sessionTimeout},
+	}
+	part := hookPart(all...)
+	if !elicits {
+		part.Put = hookPart(all[:2]...).Put
+	}
+	return part
+}
 
 const (
 	sessionCommand = "claude-supervise hook"

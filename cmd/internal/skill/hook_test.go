@@ -160,19 +160,22 @@ func FuzzHook(f *testing.F) {
 func TestTheHooksOfSessionsLeaveTheSettingsAsTheyWere(t *testing.T) {
 	for _, text := range append(settings, `{"hooks":{"PermissionRequest":[{"matcher":"Bash","hooks":[{"type":"command",`+
 		`"command":"mine","timeout":3}]}]}}`, "") {
-		with, standing := put(t, Sessions, text)
-		if standing != Absent || !json.Valid([]byte(with)) || strings.Count(with, `"claude-supervise hook"`) != 2 ||
-			strings.Count(with, "86400") != 1 || stops(t, with) != stops(t, cmp.Or(text, "{}")) {
+		with, standing := put(t, Sessions(true), text)
+		if standing != Absent || !json.Valid([]byte(with)) || strings.Count(with, `"claude-supervise hook"`) != 3 ||
+			strings.Count(with, "86400") != 2 || stops(t, with) != stops(t, cmp.Or(text, "{}")) {
 			t.Errorf("put into %s (%d) gives %s", text, standing, with)
 		}
-		if again, standing := put(t, Sessions, with); again != with || standing != Current {
+		if again, standing := put(t, Sessions(true), with); again != with || standing != Current {
 			t.Errorf("put a second time into %s it changes", text)
 		}
+		if old, _ := put(t, Sessions(false), text); strings.Contains(old, "Elicitation") {
+			t.Errorf("a release that does not know it would take nothing of %s", old)
+		}
 		both, _ := put(t, Hook, with)
-		if one, _ := take(t, Sessions, both); stops(t, one) != stops(t, cmp.Or(text, "{}"))+1 {
+		if one, _ := take(t, Sessions(true), both); stops(t, one) != stops(t, cmp.Or(text, "{}"))+1 {
 			t.Errorf("with the sessions' goes the Stop hook of %s", both)
 		}
-		left, standing := take(t, Sessions, with)
+		left, standing := take(t, Sessions(true), with)
 		if want := squeezed(text); standing != Current || squeezed(left) != want && (left != "" || want != "{}") {
 			t.Errorf("of %s is left %s (%d)", text, left, standing)
 		}
