@@ -158,16 +158,6 @@ func stops(fields ...string) string {
 		"\n[/STOP_WORK]\nE"
 }
 
-func TestACommandThatCannotBeStartedIsSaidSoAndNothingRuns(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	code, _, stderr := w.run("run", "--exec", "no-such-agent {}", "Do the task.")
-	if runs := w.must("ps", "-a", "--json"); code != 2 || strings.TrimSpace(runs) != "[]" {
-		t.Errorf("exit %d; there are runs: %s", code, runs)
-	}
-	lacksNone(t, "stderr", stderr, `"no-such-agent"`, "$PATH", "nothing was started")
-}
-
 // The system takes a variable of 128 KiB at most: longer answers stand in the prompt alone, on standard input.
 func TestAnswersThatNoVariableHoldsStandInThePrompt(t *testing.T) {
 	t.Parallel()
@@ -288,21 +278,6 @@ func (w *world) parks(flags ...string) (run, question string) {
 		w.t.Fatalf("exit %d: %s\n%s%s", code, w.ps().Reason, stdout, stderr)
 	}
 	return w.ps().ID, w.questions()[0].ID
-}
-
-func TestACommandThatAskedIsParkedAndResumedByAnotherCommand(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t).script(asksIn(asksTheColour))
-	run, question := w.parks()
-	if left := machine.Marked(run); len(left) > 0 {
-		t.Errorf("processes %v are left", left)
-	}
-	w.must("answer", question, "blue")
-	resumed := w.start("resume", run, "--exec", w.shell("other.sh", `report "it is $CLAUDE_SUPERVISE_ANSWER"`))
-	w.ends(resumed, 0)
-	lacksNone(t, "the prompt", w.got("prompt.2"), "A1: blue") // by standard input this time
-	lacksNone(t, "the logs", w.must("logs", run), "I have looked at all.", "it is blue")
-	lacksNone(t, "show", w.must("show", run), "it is blue")
 }
 
 func TestASupervisorThatIsKilledWhileACommandAsksIsResumed(t *testing.T) {

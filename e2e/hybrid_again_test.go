@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"claude-supervise/e2e/sample"
 )
@@ -72,9 +71,7 @@ var lostScripts = map[string]func(w *world, run *supervised, ask func()){
 		ask()
 		q := run.until("question").Question
 		noError(w.t, os.WriteFile(filepath.Join(w.Cwd, "give-up"), nil, 0o600))
-		for w.questions()[0].Kind != "clarification" {
-			time.Sleep(50 * time.Millisecond)
-		}
+		waitUntil(w.t, "it escalates", func() bool { return w.questions()[0].Kind == "clarification" })
 		run.kill9()
 		w.must("answer", q.ID, "oauth")
 	},

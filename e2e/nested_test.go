@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // nestedCalls is the scenario of an agent whose script starts runs.
@@ -168,12 +167,9 @@ func TestWhoAsksInsideANestedRunIsAnsweredAtTheRoot(t *testing.T) {
 			nested("ask"),
 			"--hold", "forever", "--on-question", "ask")
 		q := run.until("question").Question
-		for deadline := time.Now().Add(time.Minute); !strings.Contains(w.reads("ask.err"),
-			q.ID); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) { // a client that looks later is told of question and answer at once
-				t.Fatal("the nested run does not say what is asked")
-			}
-		}
+		waitUntil(t, "the nested run says what is asked", func() bool { // one that looks later has the answer, too
+			return strings.Contains(w.reads("ask.err"), q.ID)
+		})
 		w.must("answer", q.ID, "blue")
 		if summary := run.endsWith(0); summary != "told where it was started" {
 			t.Errorf("the agent was %s", summary)

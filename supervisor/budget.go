@@ -125,7 +125,7 @@ func (d *transition) usedUpInWords(scope *Agent, what string) string {
 	return "the " + d.ExceededInWords(scope, questions.Exceeding(*scope.Budget, d.usageByScope()[scope.ID].Used, what))
 }
 
-// concernScopes has those settled that may use no more because of what others have used, or may again.
+// concernScopes has those reconciled that may use no more because of what others have used, or may again.
 func (d *transition) concernScopes() {
 	if len(d.usageByScope()) == 0 {
 		return
@@ -148,7 +148,7 @@ func (d *transition) concernScopes() {
 	}
 }
 
-// touchBelow has an agent and all below it settled that have not ended.
+// touchBelow has an agent and all below it reconciled that have not ended.
 func (d *transition) touchBelow(id string) {
 	if !d.Agents.Get(id).Status.Ended() {
 		d.touch(id)

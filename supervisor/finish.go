@@ -65,7 +65,7 @@ func (d *transition) adopt(c, above *Agent) {
 	d.touch(above.ID)
 }
 
-// concern has those settled that an agent's end concerns: its parent, and what comes after it.
+// concern has those reconciled that an agent's end concerns: its parent, and what comes after it.
 func (d *transition) concern(a *Agent) {
 	if a.Parent != "" {
 		d.touch(a.Parent)

@@ -69,7 +69,7 @@ func (d *transition) refuse(q *Question) {
 	d.fail(q.Agent, "question", "asked a question, and questions are refused: "+text.FirstLine(q.Text))
 }
 
-// answer takes an answer. What is done with it, settle decides.
+// answer takes an answer. What is done with it, its concern decides.
 func (d *transition) answer(n InboxEntry) {
 	q := d.question(n.Question)
 	at := n.At

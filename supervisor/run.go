@@ -14,8 +14,8 @@ import (
 // of its own.
 func (d *transition) reconcile() {
 	d.concernScopes()
-	for id := d.unsettled(); id != ""; id = d.unsettled() {
-		d.settled[id] = true
+	for id := d.unreconciled(); id != ""; id = d.unreconciled() {
+		d.reconciled[id] = true
 		if d.Agents.Get(id).Status.Ended() {
 			continue
 		}
@@ -31,12 +31,12 @@ func (d *transition) reconcile() {
 	d.reconcileRun()
 }
 
-// unsettled returns an agent of which something has changed since it was settled, "" if there is none: children come
-// before their parents, who are told of their ends.
-func (d *transition) unsettled() string {
+// unreconciled returns an agent of which something has changed since it was reconciled, "" if there is none: children
+// come before their parents, who are told of their ends.
+func (d *transition) unreconciled() string {
 	next := ""
 	for id := range d.touched {
-		if !d.settled[id] && (next == "" || d.Agents.Get(id).Seq > d.Agents.Get(next).Seq) {
+		if !d.reconciled[id] && (next == "" || d.Agents.Get(id).Seq > d.Agents.Get(next).Seq) {
 			next = id
 		}
 	}

@@ -22,25 +22,25 @@ type State struct {
 // A transition is the state that one Step is making: records are copied when they are first touched.
 type transition struct {
 	State
-	before  State           // what it makes it of
-	at      time.Time       // when what it makes has happened
-	touched map[string]bool // agents of which something has changed, and whose state is to be settled
-	settled map[string]bool // those of them that are
+	before     State           // what it makes it of
+	at         time.Time       // when what it makes has happened
+	touched    map[string]bool // agents of which something has changed, and whose state is to be reconciled
+	reconciled map[string]bool // those of them that are
 
-	accounts map[string]*records.Usage // see books
+	accounts map[string]*records.Usage // see usageByScope
 }
 
 // NewTransition begins the next state, which is that of the time at.
 func NewTransition(s State, at time.Time) *transition {
-	d := &transition{State: s, before: s, at: at, touched: map[string]bool{}, settled: map[string]bool{}}
+	d := &transition{State: s, before: s, at: at, touched: map[string]bool{}, reconciled: map[string]bool{}}
 	d.Records = s.Draft()
 	return d
 }
 
-// touch has an agent settled, again if it was before: something that it goes by has changed.
+// touch has an agent reconciled, again if it was before: something that it goes by has changed.
 func (d *transition) touch(id string) {
 	d.touched[id] = true
-	delete(d.settled, id)
+	delete(d.reconciled, id)
 }
 
 // touchAll is touch for what concerns every agent.

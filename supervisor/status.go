@@ -93,7 +93,7 @@ func (d *transition) collectAnswers(agent string) {
 	d.sayAnswers(agent)
 }
 
-// saysParked says of agents without a process what they wait for now: nobody settles them before resume.
+// saysParked says of agents without a process what they wait for now: nobody reconciles them before resume.
 func (d *transition) saysParked() {
 	for _, a := range d.AllAgents() {
 		open := d.Open(a.ID)

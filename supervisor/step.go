@@ -27,9 +27,9 @@ func Step(s State, h Happened) (State, error) {
 	return d.State, nil
 }
 
-// Settled settles all agents of a state once more, at a time. What Step gives is settled already, and stays as it is
-// but for reasons that people read; the simulation holds Step to that.
-func Settled(s State, at time.Time) State {
+// Reconciled reconciles all agents of a state once more, at a time. What Step returns is reconciled already, and stays
+// as it is but for reasons that people read; the simulation holds Step to that.
+func Reconciled(s State, at time.Time) State {
 	d := NewTransition(s, at)
 	d.touchAll()
 	d.reconcile()

@@ -312,7 +312,7 @@ func (w *simulation) isSettled(after supervisor.State, e supervisor.Happened) {
 	if _, created := e.Event.(supervisor.Created); created || reserved(e.Event) {
 		return
 	}
-	was, is := withoutReasons(after), withoutReasons(supervisor.Settled(after, e.At))
+	was, is := withoutReasons(after), withoutReasons(supervisor.Reconciled(after, e.At))
 	if !reflect.DeepEqual(was, is) {
 		w.must("a step settles all that follows from it", false, "%T; %s", e.Event, differs(was, is))
 	}

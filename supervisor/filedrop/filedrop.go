@@ -213,7 +213,7 @@ func (k *FileDrop) reconcile(ctx context.Context) {
 		case q.File != nil && !groups[q.Group]:
 			groups[q.Group] = true
 			k.takeLeft(ctx, q)
-			k.settle(ctx, groupIn(all, q))
+			k.clearAway(ctx, groupIn(all, q))
 		}
 	}
 }
@@ -305,8 +305,8 @@ func (k *FileDrop) takeLeft(ctx context.Context, q *supervisor.Question) {
 	}
 }
 
-// settle clears away the file of an agent's own script once its questions are answered and no script waits for it.
-func (k *FileDrop) settle(ctx context.Context, group []*supervisor.Question) {
+// clearAway removes the file of an agent's own script once its questions are answered and no script waits for it.
+func (k *FileDrop) clearAway(ctx context.Context, group []*supervisor.Question) {
 	first := group[0]
 	for _, q := range group {
 		if q.State == checkpoints.QuestionOpen || q.State == checkpoints.QuestionAnswered &&

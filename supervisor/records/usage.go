@@ -13,13 +13,13 @@ import (
 
 // ComputeUsage returns what the agents with a budget have used, by agent.
 func (s Records) ComputeUsage() map[string]*Usage {
-	books := map[string]*Usage{}
+	usages := map[string]*Usage{}
 	if s.indexed().scopes == 0 {
-		return books
+		return usages
 	}
 	for id, a := range s.Agents.All() {
 		if a.Budget != nil {
-			books[id] = &Usage{Used: conf.Budget{Time: a.Worked}}
+			usages[id] = &Usage{Used: conf.Budget{Time: a.Worked}}
 		}
 	}
 	for _, a := range s.AllAgents() { // in their order: sums of fractions depend on it
@@ -28,7 +28,7 @@ func (s Records) ComputeUsage() map[string]*Usage {
 			reserved = max(l.ShareUSD-l.CostUSD, 0)
 		}
 		for above := a; above != nil; above = s.Agents.Get(above.Parent) {
-			if b := books[above.ID]; b != nil {
+			if b := usages[above.ID]; b != nil {
 				b.Used.CostUSD += used.CostUSD
 				b.Used.Tokens += used.Tokens
 				b.Used.Turns += used.Turns
@@ -36,7 +36,7 @@ func (s Records) ComputeUsage() map[string]*Usage {
 			}
 		}
 	}
-	return books
+	return usages
 }
 
 // Used is what an agent itself has used, the turn under way included: cost reserved, which only a result tells.

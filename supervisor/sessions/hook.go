@@ -253,14 +253,14 @@ func (w *waiting) listen(over context.Context, to chan<- client) error {
 			return clients.Wait()
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
-		if !clients.TryGo(func() error { return hear(over, conn, to) }) {
+		if !clients.TryGo(func() error { return readClient(over, conn, to) }) {
 			_ = conn.Close() // an agent may come as often as it likes
 		}
 	}
 }
 
-// hear reads the answer of a client.
-func hear(over context.Context, conn *net.UnixConn, to chan<- client) error {
+// readClient reads the answer of a client.
+func readClient(over context.Context, conn *net.UnixConn, to chan<- client) error {
 	stop := context.AfterFunc(over, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
 	c := client{conn: conn}

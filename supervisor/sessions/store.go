@@ -50,8 +50,8 @@ func (a *Ask) saveIn(folder string) error {
 	return files.ReplacePrivate(filepath.Join(folder, a.ID+".json"), append(doc, '\n'))
 }
 
-// settle puts an ask that can change no more among those that are closed. The caller holds its lock.
-func (a *Ask) settle(d checkpoints.Dirs) error {
+// archive puts an ask that can change no more among those that are closed. The caller holds its lock.
+func (a *Ask) archive(d checkpoints.Dirs) error {
 	a.Settled = true
 	if err := files.MakePrivate(closed(d)); err != nil {
 		return err
@@ -313,7 +313,7 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 			forget(d, a.ID)
 			_ = remove(d, a.ID)
 		} else {
-			_ = a.settle(d) // else the next does
+			_ = a.archive(d) // else the next does
 		}
 		_ = lock.Close() // gives it back
 	}
@@ -354,5 +354,5 @@ func Dismiss(d checkpoints.Dirs, a *Ask) error {
 	for _, q := range a.Questions {
 		q.State = checkpoints.QuestionWithdrawn
 	}
-	return a.settle(d)
+	return a.archive(d)
 }

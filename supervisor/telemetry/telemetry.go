@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	gather    = 5 * time.Second  // how long what is to be sent waits for more
+	batchWait = 5 * time.Second  // how long what is to be sent waits for more
 	sendAgain = 30 * time.Second // after the collector did not take it
 	// lastWords is how long Close waits at most for what is not yet sent: a collector that is slow, down or hangs keeps
 	// the end of a run no longer.
@@ -113,7 +113,7 @@ func (t *Telemetry) run(ctx context.Context) {
 			t.sendAll(ctx)
 			return
 		}
-		for pause := gather; pause > 0; {
+		for pause := batchWait; pause > 0; {
 			select {
 			case <-time.After(pause):
 			case <-t.closing:

@@ -325,7 +325,7 @@ func TestWhatACollectorRefusedForNowIsSentAgain(t *testing.T) {
 		for _, change := range aRun(time.Now(), "") {
 			tel.saved(change)
 		}
-		time.Sleep(gather + time.Second)
+		time.Sleep(batchWait + time.Second)
 		down = false
 		time.Sleep(sendAgain)
 		synctest.Wait()

@@ -143,8 +143,8 @@ type tail struct {
 	line []byte // so much as there is of the next one
 }
 
-// settle lets each and rest read as far as the file goes now, and not beyond. Without it they read all there is.
-func (t *tail) settle() error {
+// bound lets each and rest read as far as the file goes now, and not beyond. Without it they read all there is.
+func (t *tail) bound() error {
 	if err := t.open(); err != nil || t.file == nil {
 		return err
 	}

@@ -251,12 +251,12 @@ func (t *threads) find(ctx context.Context) error {
 }
 
 // drain gives what there is to read of all, in the order of time. An answer is looked for after how far the files are
-// read was settled: what an agent does with it comes after it.
+// read was bounded: what an agent does with it comes after it.
 func (t *threads) drain(ctx context.Context, read func(*tail, func([]byte) error) error,
 	each func(LogLine) error) error {
 	var sources []iter.Seq2[LogLine, error]
 	for _, one := range t.all {
-		if err := one.tail.settle(); err != nil {
+		if err := one.tail.bound(); err != nil {
 			return err
 		}
 		sources = append(sources, one.lines(read))

@@ -46,7 +46,7 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("both sides have changed %s. The merge was undone, and nothing has changed in %s. "+
-		"To resolve it by hand: git -C %[2]s merge %s", few(e.Files), e.Into, e.Tip)
+		"To resolve it by hand: git -C %[2]s merge %s", listFirst(e.Files), e.Into, e.Tip)
 }
 
 // person is git as the person runs it, in one work tree.
@@ -159,11 +159,11 @@ func (t Takeover) looseAttributes(ctx context.Context, n *git.Shadow, programs [
 
 func (t Takeover) chooses(file string, programs []string) error {
 	return t.byHand(fmt.Sprintf("it changes %s, which chooses what your %s are run on", text.PlainLine(file),
-		few(programs)))
+		listFirst(programs)))
 }
 
-// few lists names, of many the first.
-func few(names []string) string {
+// listFirst lists names, of many the first.
+func listFirst(names []string) string {
 	const most = 3
 	if more := len(names) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
