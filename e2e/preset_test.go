@@ -31,31 +31,6 @@ turns:
 expect: {status: parked, exit_code: 75}
 `
 
-// An answer that was given in advance allows nothing, however well it fits.
-func TestAPresetAllowsNoCall(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ command, preset string }{
-		"a second line":     {`echo test\ntouch PWN`, "Allow Bash: echo test?=allow"},
-		"a comment":         {`touch PWN # Allow Bash: echo test?`, "Allow Bash: echo test?=allow"},
-		"a word in it":      {`touch PWN; echo login`, "login=1"},
-		"the tool":          {`touch PWN`, "Bash=allow"},
-		"for the whole run": {`touch PWN`, "Bash=allow-run"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			scenario := strings.NewReplacer("COMMAND", c.command, "DESCRIPTION", "run the tests").Replace(hidesMore)
-			agentsOn(t, scenario, func(t *testing.T, w *world, s examples.Scenario) {
-				code, _, stderr := w.run(w.runArgs(s, "--check", "off", "--hold", "0", "--answer", c.preset)...)
-				if _, err := os.Stat(filepath.Join(w.Cwd, "PWN")); err == nil {
-					t.Fatalf("the command ran, exit %d\n%s", code, stderr)
-				}
-				if code != 75 {
-					t.Errorf("exit %d, want 75\n%s", code, stderr)
-				}
-			})
-		})
-	}
-}
-
 // A run that parks on a permission says what would have let it through, as it is typed, and it does: in the same words,
 // and for these only.
 func TestAParkedPermissionNamesTheRuleThatLetsItThrough(t *testing.T) {

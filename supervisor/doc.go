@@ -177,7 +177,7 @@
 //	model: may ask for a command; may not have it run without the word run
 //		cmd/internal/terminal/form.go, e2e TestACommandWantsTheWordRunAndNotASecondEnter
 //	model: may phrase a question; may not have a preset permit a call
-//		supervisor/conf/preset.go, e2e TestAPresetAllowsNoCall
+//		supervisor/conf/preset.go, supervisor TestAPresetGrantsNothing
 //	MCP server: may ask for a form; may not look like the supervisor, or like the agent
 //		supervisor/ask/elicitation.go, supervisor TestAServersTextLooksLikeNoneOfOursAndASecretIsWarnedOf
 //	MCP server: may ask for a form; may not be answered by a preset, a file, or an answer given to another
