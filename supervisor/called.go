@@ -87,3 +87,13 @@ var _ = kind[Replied]("replied")
 func (e Replied) apply(d *transition) error {
 	return d.onLaunch(e.Agent, e.Launch, func(l *Launch) { d.forget(l, e.Request) })
 }
+
+// knowsRequest reports whether a call was read before.
+func (d *transition) knowsRequest(l *Launch, request string) bool {
+	if l.ReplyAt(request) >= 0 {
+		return true
+	}
+	return len(d.FindQuestionsOf(l.Agent, func(q *Question) bool {
+		return q.Tool != nil && q.Tool.Launch == l.N && q.Tool.Request == request
+	})) > 0
+}

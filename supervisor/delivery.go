@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -100,5 +101,13 @@ func (d *transition) distrustDelivery(uuid string) {
 	}
 	if l := d.Live(v.Agent); v.Tool != nil && v.State == checkpoints.DeliveryPending && (l == nil || l.N != v.Launch) {
 		d.drop(uuid)
+	}
+}
+
+// sayAgain puts messages that have not been read back to the front of what is to be said.
+func (d *transition) sayAgain(agent string, messages []checkpoints.OutboxItem) {
+	if len(messages) > 0 {
+		a := d.agent(agent)
+		a.Outbox = slices.Concat(messages, a.Outbox)
 	}
 }

@@ -18,7 +18,7 @@
 //
 //	state.go             the state of one run (package records), and its transitions to the next
 //	event.go             what can happen. Each event, and what it changes, is in the file of its subject
-//	outbox.go, delivery.go, launch.go  what is to be said, is on its way, and the process that it goes to
+//	delivery.go, launch.go  what is on its way to an agent, and the process that it goes to
 //	open.go, same_question.go  how a question is opened, answered, and shared
 //	concern.go, and a file for each  what can hold an agent back: what it makes of the agent, plans and tells. hold.go
 //	                     how long a process waits, speak.go what it is told
@@ -34,8 +34,7 @@
 //	subagent.go          what becomes of subagents that waited when their process ended; prompts/subagent.go what is
 //	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
-//	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer;
-//	                     shown_image.go that which a question shows
+//	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer
 //	pack*.go             what of a run from elsewhere is believed
 //	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //

@@ -1,8 +1,13 @@
 package supervisor
 
 import (
+	"time"
+
 	"claude-supervise/checkpoints"
 )
+
+// PollInterval is how often the inbox is read though nothing has rung: the wake-up socket is only a hint.
+const PollInterval = time.Minute
 
 // InboxRead is what other processes, and this one's terminal, have left in the inbox since it was last looked at:
 // answers, changed answers, stops. They are taken together, so that a changed answer is in time or is refused.

@@ -271,3 +271,12 @@ func (d *transition) distrustFile(first *Question, vouched bool) {
 		d.takenByScript(first.Group)
 	}
 }
+
+// AskedByFile returns the first question of an agent's own file; nil if no such file is known.
+func AskedByFile(s State, id string) *Question {
+	qs := s.FindQuestions(func(q *Question) bool { return q.File != nil && q.File.ID == id })
+	if len(qs) == 0 {
+		return nil
+	}
+	return qs[0]
+}

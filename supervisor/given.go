@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"slices"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -77,4 +78,20 @@ func (d *transition) decideGiven(g conf.Given) {
 			d.answer(note)
 		}
 	}
+}
+
+// FormerIDs are those that count as an agent's own beside its id: the person's, and of the agents whose conversation it
+// continues, which has them.
+func (s State) FormerIDs(agent string) []string {
+	ids := slices.Clone(s.Config.AcceptIDs)
+	for again := true; again; {
+		again = false
+		for _, a := range s.AllAgents() {
+			if a.ContinuedBy == agent && a.ContinuedBy != "" && a.ID != agent && !slices.Contains(ids, a.ID) {
+				ids, agent, again = append(ids, a.ID), a.ID, true
+				break
+			}
+		}
+	}
+	return ids
 }

@@ -81,3 +81,8 @@ func (d *transition) distrustLaunches(id string) {
 	}
 	d.Launches.Put(id, launches)
 }
+
+// forget takes a reply from a launch.
+func (d *transition) forget(l *Launch, request string) {
+	l.Replies = slices.DeleteFunc(slices.Clone(l.Replies), func(r checkpoints.Reply) bool { return r.Request == request })
+}

@@ -137,3 +137,9 @@ func (d *transition) toBegin(l *Launch) bool {
 			!v.Now && (v.Unsent() || v.State == checkpoints.DeliverySent)
 	})) > 0
 }
+
+// EntryMessage is the kind of what a person says to an agent.
+const (
+	EntryMessage = checkpoints.EntryMessage
+	fromUser     = "user"
+)

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"strings"
+
 	"claude-supervise/checkpoints"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
@@ -29,6 +31,18 @@ type Naming struct {
 type ShownImage struct {
 	Image   *checkpoints.Image `json:",omitempty"`
 	Unshown string             `json:",omitempty"`
+}
+
+// show gives a question the image that it names, which the engine has kept (engine/keep_image.go), or says there why it
+// has none.
+func (n Naming) show(q *Question) {
+	if q.Index >= len(n.Images) {
+		return
+	}
+	shown := n.Images[q.Index]
+	if q.Image = shown.Image; shown.Unshown != "" {
+		q.Context = strings.TrimSpace(q.Context + "\n" + shown.Unshown)
+	}
 }
 
 // by returns the subagent that says it, as well as it is known; nil: the main conversation.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"claude-supervise/procs"
 	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
 	"claude-supervise/supervisor/records"
@@ -118,3 +119,9 @@ func (d *transition) addDelivery(v *Delivery) {
 	d.touched[v.Agent] = true
 	d.AddDelivery(v)
 }
+
+// Abilities returns what the agents can do.
+func (s State) Abilities() procs.Abilities { return s.Config.Abilities() }
+
+// Serves reports whether our tools are at the agents' hands.
+func (s State) Serves() bool { return s.Abilities().ServesTools && !s.Config.Toolless }
