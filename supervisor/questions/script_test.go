@@ -1,10 +1,9 @@
-package supervisor
+package questions
 
 import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/supervisor/questions"
 )
 
 func TestAnAnswerIsWhatTheScriptListsUnlessItsFileTakesOwnWords(t *testing.T) {
@@ -15,7 +14,7 @@ func TestAnAnswerIsWhatTheScriptListsUnlessItsFileTakesOwnWords(t *testing.T) {
 	ours, free := file(checkpoints.Wording{}), file(checkpoints.Wording{})
 	ours.File, free.Options = nil, nil
 	nobodys, blank := *ours, file(checkpoints.Wording{})
-	nobodys.Kind, blank.Options = questions.AskFile, []checkpoints.Option{{Label: "\u200b "}}
+	nobodys.Kind, blank.Options = AskFile, []checkpoints.Option{{Label: "\u200b "}}
 	for name, c := range map[string]struct {
 		q      *Question
 		answer string
@@ -32,7 +31,7 @@ func TestAnAnswerIsWhatTheScriptListsUnlessItsFileTakesOwnWords(t *testing.T) {
 		"options that nobody sees":    {blank, "passkeys", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := questions.Check(c.q, c.answer, ""); (err == nil) != c.want {
+			if err := Check(c.q, c.answer, ""); (err == nil) != c.want {
 				t.Error(err)
 			}
 		})
