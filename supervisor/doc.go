@@ -35,7 +35,7 @@
 //	                     said of them
 //	handler.go           what a kind of question has here beside its row in questions: permission.go, blocker.go, …
 //	message.go           what is said to an agent that answers nothing; pictures.go how images go with an answer
-//	pack*.go             what of a run from elsewhere is believed
+//	pack.go              what of a run from elsewhere is believed
 //	prompts.go           what of a state goes into what is said to an agent (package prompts)
 //
 // # The rooms
@@ -116,7 +116,7 @@
 //	task file: may narrow limits; may not raise them, or loosen
 //		cmd/internal/request/request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person
-//		supervisor/pack_distrust.go, e2e TestAForgedPackRunsNothing
+//		supervisor/pack.go, e2e TestAForgedPackRunsNothing
 //	pack: may have an agent's worktree; may not choose where it is made, nor on which branch
 //		supervisor/pack/unpack_trees.go, TestAHostileWorktreeChoosesNothing
 //	pack: may have any field; may not have one that nobody decided about

@@ -72,6 +72,24 @@ func (d *transition) idleStatus(a *Agent, l *Launch, open []*Question) {
 	}
 }
 
+// saysParked says of agents without a process what they wait for now: nobody reconciles them before resume.
+func (d *transition) saysParked() {
+	for _, a := range d.AllAgents() {
+		open := d.Open(a.ID)
+		if len(open) == 0 && a.Status == checkpoints.Parked {
+			open = d.Assuming(a.ID)
+		}
+		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
+			continue
+		}
+		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open)
+	}
+	if root := d.Agents.Get(d.Run.Root); !root.Status.Ended() {
+		r := d.run()
+		r.Status, r.Reason = root.Status, root.Reason
+	}
+}
+
 // ending is of an agent whose process is on its way out.
 var ending = concern{
 	name: "ending",

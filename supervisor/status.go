@@ -1,10 +1,6 @@
 package supervisor
 
-import (
-	"fmt"
-
-	"claude-supervise/checkpoints"
-)
+import "fmt"
 
 // concerns is the specification of an agent's status: of all that may be so of an agent at one time, what stands first
 // here decides what it does. The tables in status_order_test.go hold those that decide against all below them. Those
@@ -91,22 +87,4 @@ func (d *transition) collectAnswers(agent string) {
 		}
 	}
 	d.sayAnswers(agent)
-}
-
-// saysParked says of agents without a process what they wait for now: nobody reconciles them before resume.
-func (d *transition) saysParked() {
-	for _, a := range d.AllAgents() {
-		open := d.Open(a.ID)
-		if len(open) == 0 && a.Status == checkpoints.Parked {
-			open = d.Assuming(a.ID)
-		}
-		if a.Status.Ended() || d.Live(a.ID) != nil || len(open) == 0 && a.Status != checkpoints.Parked {
-			continue
-		}
-		d.idleStatus(d.agent(a.ID), d.Launch(a.ID), open)
-	}
-	if root := d.Agents.Get(d.Run.Root); !root.Status.Ended() {
-		r := d.run()
-		r.Status, r.Reason = root.Status, root.Reason
-	}
 }

@@ -44,8 +44,8 @@ func TestEveryFieldOfAPackFileIsDecidedAbout(t *testing.T) {
 	}
 	for name := range there {
 		if decided[name] == "" {
-			t.Errorf("%s may come in a pack file: decide in pack_trust.go what it is trusted for, and do it in pack_distrust.go",
-				name)
+			t.Errorf("%s may come in a pack file: decide in pack_trust.go what it is trusted for, and do it in the file of "+
+				"its concern, from supervisor/pack.go", name)
 		}
 	}
 	for name := range decided {
