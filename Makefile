@@ -84,7 +84,7 @@ WITHOUT ?=
 .PHONY: help build test matrices attacks releases places lint race kills simulation races page torture trees hybrid wait long \
 	sessions pool bench scale microbench fuzz nightly manual release clean sizes
 .PHONY: release-check page-scale fleet fleet-build fleet-unit fleet-histories fleet-ledger
-.PHONY: fleet-parked fleet-costs fleet-upgrade
+.PHONY: fleet-ci fleet-parked fleet-costs fleet-upgrade
 
 # claude-supervise-fleet is a Go module of its own. What imports the embedded server takes minutes to compile where
 # nothing is cached: FLEET_UNIT are the packages that do not, which lint and CI look at.
@@ -108,6 +108,10 @@ fleet: fleet-build ## the tests of the fleet with the embedded server, workers t
 	../../.golangci.yml ./... && $(DARWIN) $(GO) vet ./... && \
 	CI=true CLAUDE_SUPERVISE_TEST_CLAUDE="$$($(CURDIR)/e2e/claude/install)" \
 	CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -count 1 -timeout 20m ./...
+
+fleet-ci: fleet-build ## a run of a fleet from its task to its end, and one whose worker is killed (1 min if cached)
+	cd $(FLEET) && CI=true CLAUDE_SUPERVISE_TEST_PROGRAMS="$(CURDIR)/bin" $(GO) test -vet off -count 1 -timeout 5m \
+	-run 'FromTheTaskToItsEnd|WhoseWorkerIsKilledGoesOn' ./e2e
 
 fleet-ledger: RUNS = 200
 fleet-ledger: KILLS = 1000
