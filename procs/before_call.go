@@ -25,8 +25,8 @@ type CallCheck struct {
 	Allow bool // it is let through, whatever wants it asked about or refused but a rule; not with Deny
 }
 
-// CallKey is the same for the same call made again: the same tool, and the same input to the byte, as the agent wrote it
-// and as records keep it.
+// CallKey is the same for the same call made again: the same tool, and the same input to the byte, as the agent wrote
+// it and as records keep it.
 func CallKey(tool string, input json.RawMessage) string {
 	return fmt.Sprintf("%s %x", tool, sha256.Sum256(unescaped(input)))
 }
