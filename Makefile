@@ -77,6 +77,7 @@ PLACED := TestAnAnswerAfterAPark|TestResultsAreRead|TestAQuestionIsAnsweredDiffe
 PLACED := $(PLACED)|TestEveryScenarioComesOutTheSame/(ask-user-question|tool-ask)/.*/real
 OUTSIDE := TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestASessionThatIsKilled|TestNoAgentAnswersForIts
 OUTSIDE := $(OUTSIDE)|TestAHookThat|TestThePageAnswersASession|TestFiftySessions
+OUTSIDE := $(OUTSIDE)|TestASessionIsAnsweredBy|TestAPhoneIsToldThatASession|TestWhatAServerAsksIn
 TIMES ?= 100
 # What make test leaves out: CI has WITHOUT="attacks raced", for make attacks plays more of each, and make race the rest.
 WITHOUT ?=
