@@ -167,7 +167,7 @@ func Doctor(ctx context.Context, given string, env []string) []Finding {
 		if folder, err := filedrop.ClaudeFolder(os.Getenv); err == nil {
 			found = append(append(found, trustIn(cwd, folder)), settingsOf(cwd, folder)...)
 			if kept {
-				found = append(found, sessionsIn(dirs, cwd, folder)...)
+				found = append(found, sessionsIn(dirs, cwd, folder, version)...)
 			}
 		}
 	}

@@ -23,8 +23,8 @@ func Elicits(env []string) bool {
 }
 
 // sessionsIn is what is to be said of the sessions in a folder that nobody supervises; nothing where the person has not
-// asked for their questions.
-func sessionsIn(dirs checkpoints.Dirs, cwd, folder string) []Finding {
+// asked for their questions. The version is that of the claude that is found here, "" where it is not known.
+func sessionsIn(dirs checkpoints.Dirs, cwd, folder, version string) []Finding {
 	modes, err := sessions.ReadModes(dirs)
 	f := Finding{Name: "sessions", OK: true}
 	off := permission.HooksOff(folder, cwd)
@@ -35,6 +35,10 @@ func sessionsIn(dirs checkpoints.Dirs, cwd, folder string) []Finding {
 		return nil
 	case off != "":
 		f.Lacks, f.Text = true, off
+	case version != "" && !claude.ReleaseOf(version).Elicits && permission.HasHook(folder, "Elicitation"):
+		f.Lacks, f.Text = true, "claude "+version+" leaves all of "+folder+"/settings.json out, for a hook in it that it does "+
+			"not know (Elicitation): its sessions ask on their screens alone. To have them ask here, run `claude-supervise "+
+			"init --sessions` again, or update claude"
 	case mode == sessions.ModeNotify:
 		f.Text = "what ordinary sessions ask in this folder is shown here, and answered on their screens"
 	default:

@@ -6,6 +6,15 @@ import (
 	"path/filepath"
 )
 
+// HasHook reports whether the person's settings, in their folder .claude, have a hook for an event.
+func HasHook(claude, event string) bool {
+	var settings struct {
+		Hooks map[string]json.RawMessage `json:"hooks"`
+	}
+	raw, err := readText(filepath.Join(claude, "settings.json"), maxSettings)
+	return err == nil && json.Unmarshal([]byte(raw), &settings) == nil && settings.Hooks[event] != nil
+}
+
 // HooksOff says which setting keeps claude from calling the person's own hooks in a session in a folder that nobody
 // supervises, and what to do; "": none does. Runs do not need those. The folder of the person's settings is .claude.
 // Measured on 2.1.332: disableAllHooks counts wherever it stands, allowManagedHooksOnly in an administrator's settings.

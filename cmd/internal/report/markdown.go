@@ -179,7 +179,8 @@ func escape(s string) string {
 		switch {
 		case r == '\n':
 			b.WriteString("<br>")
-		case marks(around(i-1), r, around(i+1)), i > 0 && number && (r == '.' || r == ')'),
+		case marks(around(i-1), r, around(i+1)),
+			i > 0 && number && (r == '.' || r == ')'), // a list
 			i == 0 && (r == '-' || r == '+') && (around(1) == ' ' || strings.Trim(string(said), "- ") == ""):
 			fmt.Fprintf(&b, "&#%d;", r)
 		default:

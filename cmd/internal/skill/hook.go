@@ -26,7 +26,17 @@ func Sessions(elicits bool) Part {
 	}
 	part := hookPart(all...)
 	if !elicits {
-		part.Put = hookPart(all[:2]...).Put
+		part.Put = func(text string) (string, Standing, error) {
+			without, taken, err := takeHooks(all[2:], text)
+			if err != nil {
+				return "", Absent, err
+			}
+			next, standing, err := putHooks(all[:2], without)
+			if taken == Current { // a later release was here when it was put
+				standing = Absent
+			}
+			return next, standing, err
+		}
 	}
 	return part
 }

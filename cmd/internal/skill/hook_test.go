@@ -171,6 +171,10 @@ func TestTheHooksOfSessionsLeaveTheSettingsAsTheyWere(t *testing.T) {
 		if old, _ := put(t, Sessions(false), text); strings.Contains(old, "Elicitation") {
 			t.Errorf("a release that does not know it would take nothing of %s", old)
 		}
+		if old, standing := put(t, Sessions(false), with); strings.Contains(old, "Elicitation") || standing != Absent ||
+			strings.Count(old, `"claude-supervise hook"`) != 2 {
+			t.Errorf("for an older release becomes of %s (%d) %s", with, standing, old)
+		}
 		both, _ := put(t, Hook, with)
 		if one, _ := take(t, Sessions(true), both); stops(t, one) != stops(t, cmp.Or(text, "{}"))+1 {
 			t.Errorf("with the sessions' goes the Stop hook of %s", both)
