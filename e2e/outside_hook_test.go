@@ -285,7 +285,7 @@ func TestAWatchedListHasTheSessionsThatAsk(t *testing.T) {
 	s := w.watch("ps", "--watch")
 	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)
 	c := w.hooked(w.permits("ls"))
-	s.shows(`No run is active.*\n\nSessions that ask, without a supervisor:\n  q-\w+ .*\n` + listFoot)
+	s.shows(`No run is active.*\n\nAsked without a supervisor:\n  q-\w+ .*\n    asks: .*\n` + listFoot)
 	w.must("answer", w.asksHere("ls").ID, "deny")
 	c.says(t)
 	s.shows(`No run is active\. Ended runs: claude-supervise ps -a\n` + listFoot)

@@ -69,7 +69,7 @@ func Markdown(w io.Writer, r view.RunReport) error {
 		if tree := a.Worktree; tree != nil {
 			fmt.Fprintf(&b, "- Worktree, %s: %s\n", tree.State, escape(strings.Trim(tree.Branch+": "+tree.Left, ": ")))
 			for _, name := range few(a.Changed) {
-				fmt.Fprintf(&b, "  - %s\n", escape(name))
+				fmt.Fprintf(&b, "  - %s\n", escapeFirst(name))
 			}
 		}
 	}
@@ -116,8 +116,8 @@ func RecordLines(w io.Writer, r view.Record) error {
 		if !d.Tells() || slices.ContainsFunc(all[i+1:], again) {
 			continue
 		}
-		line := func(s string) string { return escape(text.CleanLine(s, maxLine)) }
-		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", line(d.Question), line(*d.Answer),
+		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", escapeFirst(text.CleanLine(d.Question, maxLine)),
+			escape(text.CleanLine(*d.Answer, maxLine)),
 			d.AnsweredAt.Local().Format("2 Jan 2006"), d.Run)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -164,8 +164,14 @@ func someTime(d time.Duration) string {
 }
 
 // escape writes a text so that Markdown, and the HTML in it, find nothing in it but text on one line: what could mean
-// something where it stands is written as a character reference, which means nothing but the character.
-func escape(s string) string {
+// something where it stands is written as a character reference, which means nothing but the character. It is not the
+// first of its line.
+func escape(s string) string { return escaped(s, false) }
+
+// escapeFirst is escape of what is the first of a line, or of an item of a list.
+func escapeFirst(s string) string { return escaped(s, true) }
+
+func escaped(s string, first bool) string {
 	var b strings.Builder
 	said := []rune(cut(text.Visible, strings.TrimSpace(s), maxCell))
 	around := func(i int) rune {
@@ -174,14 +180,14 @@ func escape(s string) string {
 		}
 		return said[i]
 	}
-	number := true // so far
+	number := first // so far
 	for i, r := range said {
 		switch {
 		case r == '\n':
 			b.WriteString("<br>")
 		case marks(around(i-1), r, around(i+1)),
 			i > 0 && number && (r == '.' || r == ')'), // a list
-			i == 0 && (r == '-' || r == '+') && (around(1) == ' ' || strings.Trim(string(said), "- ") == ""):
+			first && i == 0 && (r == '-' || r == '+') && (around(1) == ' ' || strings.Trim(string(said), "- ") == ""):
 			fmt.Fprintf(&b, "&#%d;", r)
 		default:
 			b.WriteRune(r)

@@ -205,16 +205,16 @@ func MeanwhileText(width int, m view.Meanwhile) string {
 // MeanwhileMarkdown writes what happened as Markdown.
 func MeanwhileMarkdown(w io.Writer, m view.Meanwhile) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n%s\n", MeanwhileTitle(m), escape(inAll(m)))
+	fmt.Fprintf(&b, "## %s\n\n%s\n", MeanwhileTitle(m), escapeFirst(inAll(m)))
 	for _, p := range chapters(m) {
 		fmt.Fprintf(&b, "\n### %s\n\n", p.headline())
 		for _, i := range p.items {
-			fmt.Fprintf(&b, "- %s\n", escape(i.says))
+			fmt.Fprintf(&b, "- %s\n", escapeFirst(i.says))
 			for _, s := range i.beside {
-				fmt.Fprintf(&b, "  - %s\n", escape(s))
+				fmt.Fprintf(&b, "  - %s\n", escapeFirst(s))
 			}
 			if i.command != "" {
-				fmt.Fprintf(&b, "  - %s\n", escape(i.command))
+				fmt.Fprintf(&b, "  - %s\n", escapeFirst(i.command))
 			}
 		}
 	}

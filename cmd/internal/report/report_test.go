@@ -265,9 +265,13 @@ func TestATextInMarkdownIsItself(t *testing.T) {
 			}
 		}
 		said := strings.TrimSpace(b.String())
-		for _, in := range []string{"%s\n", "- %s\n", "| x |\n| --- |\n| %s |\n", "### %s\n", "x: %s, y\n"} {
+		for i, in := range []string{"%s\n", "- %s\n", "| x |\n| --- |\n| %s |\n", "### %s\n", "x: %s, y\n"} {
 			want := strings.Replace(rendered(t, fmt.Sprintf(in, "WHAT")), "WHAT", said, 1)
-			got := html.UnescapeString(rendered(t, fmt.Sprintf(in, escape(said))))
+			escapes := escape
+			if i < 2 {
+				escapes = escapeFirst
+			}
+			got := html.UnescapeString(rendered(t, fmt.Sprintf(in, escapes(said))))
 			if got != want {
 				t.Fatalf("%q in %q becomes\n%s\nwant\n%s", said, in, got, want)
 			}
