@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs/claude"
@@ -36,9 +38,9 @@ func sessionsIn(dirs checkpoints.Dirs, cwd, folder, version string) []Finding {
 	case off != "":
 		f.Lacks, f.Text = true, off
 	case version != "" && !claude.ReleaseOf(version).Elicits && permission.HasHook(folder, "Elicitation"):
-		f.Lacks, f.Text = true, "claude "+version+" leaves all of "+folder+"/settings.json out, for a hook in it that it does "+
-			"not know (Elicitation): its sessions ask on their screens alone. To have them ask here, run `claude-supervise "+
-			"init --sessions` again, or update claude"
+		f.Lacks, f.Text = true, fmt.Sprintf("claude %s leaves all of %s out, for a hook in it that it does not know "+
+			"(Elicitation): its sessions ask on their screens alone. To have them ask here, run `claude-supervise init "+
+			"--sessions` again, or update claude", version, filepath.Join(folder, "settings.json"))
 	case mode == sessions.ModeNotify:
 		f.Text = "what ordinary sessions ask in this folder is shown here, and answered on their screens"
 	default:
