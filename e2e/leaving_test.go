@@ -165,7 +165,7 @@ func TestASupervisorThatStandsStillLetsNothingPass(t *testing.T) {
 	run := w.worksWithout(w.shortOfTime(claude.Program(t)))
 	waitUntil(t, "claude goes on without an answer", func() bool { return len(w.API.Requests()) >= 2 })
 	if w.made("made") {
-		t.Error("the call is made")
+		t.Errorf("the call is made; the model has read %+v", w.API.Requests())
 	}
 	time.Sleep(3 * time.Second) // the turn ends by the time-out of its Stop hook
 	noError(t, run.cmd.Process.Signal(syscall.SIGCONT))
