@@ -36,7 +36,7 @@ func (w *world) opensAs(program, scenario string, flags ...string) *screen {
 		"projects":              map[string]any{w.Cwd: map[string]any{"hasTrustDialogAccepted": true}}})
 	noError(w.t, err)
 	noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude.json"), known, 0o600))
-	cmd := exec.Command(program, append(flags, "--permission-mode", "manual", "go")...)
+	cmd := exec.Command(program, append(flags, "--permission-mode", "default", "go")...)
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	return w.seat(cmd, nil)
 }

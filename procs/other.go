@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // An Other is a process that this program did not start: by its number, and when it began, in ticks of the system's
@@ -20,6 +21,16 @@ var shells = []string{"sh", "dash", "bash", "zsh", "ksh", "fish", "ash", "busybo
 
 // engines run the CLI where it is a script.
 var engines = []string{"node", "bun", "deno"}
+
+// Machine returns what tells this machine from others, which may have its folders, too: that of machine-id(5). "": this
+// system has nothing of the kind.
+var Machine = sync.OnceValue(func() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+})
 
 // This returns this process.
 func This() Other { return other(os.Getpid()) }

@@ -40,6 +40,8 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 		return k, &client.TakenError{Question: q.ID, Answer: q.Answer, By: q.AnsweredBy}
 	case !of.Waiting():
 		return k, &Refusal{Reason: Closed, Text: "question " + q.ID + " is open no more: " + k.Question.Remark}
+	case of.Far():
+		return k, &Refusal{Reason: Elsewhere, Text: "question " + q.ID + " is asked on another machine, and answered there"}
 	case of.State == sessions.Ended && a.Decline != nil:
 		if err := byAPerson(); err != nil {
 			return k, err

@@ -43,6 +43,7 @@ type Ask struct {
 	Agent      string      `json:"agent,omitempty"`  // the subagent that asks; "": the main conversation
 	AgentType  string      `json:"agent_type,omitempty"`
 	Mode       Mode        `json:"mode"`
+	Machine    string      `json:"machine,omitempty"` // that it is on, as procs.Machine has it
 	Claude     procs.Other `json:"claude"`
 	Hook       procs.Other `json:"hook"`
 	Socket     string      `json:"socket"` // takes answers while the hook waits
@@ -59,6 +60,12 @@ type Ask struct {
 	EndedAt   *time.Time              `json:"ended_at,omitempty"`
 	Questions []*checkpoints.Question `json:"questions"`
 }
+
+// Far reports whether the ask is of another machine, which has this one's folders, too. What became of it cannot be seen
+// here but by its file, and it is answered there.
+func (a *Ask) Far() bool { return a.Machine != "" && thisMachine() != "" && a.Machine != thisMachine() }
+
+var thisMachine = procs.Machine // but in tests
 
 // An input is what claude writes to a hook. There is no id of the call.
 type input struct {

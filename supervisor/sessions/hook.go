@@ -103,7 +103,7 @@ func begin(d checkpoints.Dirs, asked input, look Look, claude procs.Other, mode 
 	if a.Server != "" && mode != ModeAsk {
 		return nil, errNotAsked // the screen would show nothing meanwhile
 	}
-	a.Mode, a.Claude, a.Hook, a.Screen = mode, claude, procs.This(), claude.Screen()
+	a.Mode, a.Machine, a.Claude, a.Hook, a.Screen = mode, thisMachine(), claude, procs.This(), claude.Screen()
 	if err := files.MakePrivate(d.State); err != nil {
 		return nil, err
 	}

@@ -134,8 +134,8 @@ func (a *Ask) conclude(d checkpoints.Dirs) {
 // concludeFrom is conclude for who has looked already who lives. The transcript is read only if it decides, or whoever
 // calls wants to know whether that state is the last: nobody waits, and the call has a result.
 func (a *Ask) concludeFrom(f Facts, ask bool) (last bool) {
-	if a.Settled {
-		return true
+	if a.Settled || a.Far() {
+		return a.Settled
 	}
 	if !f.Waits && (ask || !f.Claude || a.State == Open) {
 		f.Call = a.outcome()

@@ -72,6 +72,19 @@ func TestWhatIsClosedLeavesRoomForWhatIsAsked(t *testing.T) {
 }
 
 // Who looks again reads only what has changed, and sees all of that.
+// Two machines may have one home: neither says what became of the other's.
+func TestAnAskOfAnotherMachineIsAsItsFileSays(t *testing.T) {
+	thisMachine = func() string { return "this" }
+	t.Cleanup(func() { thisMachine = procs.Machine })
+	for machine, want := range map[string]State{"another": Open, "this": OnScreen, "": OnScreen} {
+		a := &Ask{Machine: machine, State: Open, Questions: []*checkpoints.Question{{ID: "q-1", State: checkpoints.QuestionOpen}}}
+		a.conclude(checkpoints.Dirs{State: t.TempDir()})
+		if a.State != want {
+			t.Errorf("of %q it is %s", machine, a.State)
+		}
+	}
+}
+
 func TestAReaderThatLooksAgainSeesEachChange(t *testing.T) {
 	d := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
 	if err := files.MakePrivate(Folder(d)); err != nil {

@@ -22,6 +22,7 @@ type SessionView struct {
 	Suggested string `json:"suggested"` // of a permission: what claude would permit for good; "": nothing
 
 	shown bool // it is answered on its screen alone
+	far   bool // on another machine
 }
 
 // Ended reports whether there is a session which has ended while it asked: an answer has a run take it up.
@@ -33,6 +34,8 @@ func (s *SessionView) Answerable() bool { return !s.shown }
 // Where says for people where a session is.
 func (s SessionView) Where() string {
 	switch {
+	case s.far:
+		return "a session on another machine"
 	case s.PID == 0:
 		return "a session that has ended"
 	case s.Screen == "":
@@ -91,8 +94,8 @@ func SessionQuestion(d checkpoints.Dirs, id string) (QuestionView, bool) {
 func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	v := View(q)
 	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule,
-		shown: a.Mode == sessions.ModeNotify}
-	if a.Claude.Alive() {
+		shown: a.Mode == sessions.ModeNotify || a.Far(), far: a.Far()}
+	if !s.far && a.Claude.Alive() {
 		s.PID = a.Claude.PID
 	}
 	v.Session, v.RunName, v.Cwd, v.AllowRule = &s, s.Where(), a.Cwd, ""
@@ -100,6 +103,8 @@ func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 		v.Asker = &AskerView{ID: a.Agent, Type: a.AgentType, Depth: 1}
 	}
 	switch {
+	case s.far && a.Waiting():
+		v.AnswerCommand, v.Remark = "", "it is asked on another machine, and answered there"
 	case a.State == sessions.Ended:
 		v.Remark = "its session ended while it asked; an answer has it go on without a screen"
 		v.AnswerCommand += " --resume"
