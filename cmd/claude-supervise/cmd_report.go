@@ -18,7 +18,6 @@ import (
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
-	"claude-supervise/supervisor/worktree"
 )
 
 func newReport() *cobra.Command {
@@ -92,7 +91,7 @@ func (f reportFlags) reportRun(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	nameChanges(ctx, &what)
+	service.NameChanges(ctx, &what)
 	form := report.Markdown
 	if f.page() {
 		form = report.HTML
@@ -113,20 +112,6 @@ func (f reportFlags) write(text []byte) error {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return terminal.Print(func(p *terminal.Printer) error { p.Notice("Written: " + f.output); return nil })
-}
-
-// lookingAtWorktrees is how long git may take to name what has changed in all worktrees of a run.
-const lookingAtWorktrees = 10 * time.Second
-
-// nameChanges names the files that have changed in the worktrees of a run, of those that can still be looked at.
-func nameChanges(ctx context.Context, r *view.RunReport) {
-	ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
-	defer cancel()
-	for i := range r.Agents {
-		if w := r.Agents[i].Worktree; w != nil && w.Base != "" {
-			r.Agents[i].Changed, _ = worktree.Changed(ctx, w.Path, w.Branch, w.Base, r.Run.Cwd)
-		}
-	}
 }
 
 // writeRecord writes what was decided in all runs, in a form.

@@ -14,8 +14,6 @@ import (
 	"claude-supervise/cmd/internal/report"
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/client"
-	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
 
@@ -77,32 +75,5 @@ func (f reportFlags) meanwhile(ctx context.Context, last bool) (m view.Meanwhile
 	if err != nil {
 		return m, err
 	}
-	return here{acting}.meanwhile(ctx, since, l)
-}
-
-// Meanwhile returns what happened in all runs since the person was last told.
-func (h here) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
-	return h.meanwhile(ctx, time.Time{}, runs.Listing{})
-}
-
-// meanwhile is what happened since a moment, zero for when the person was last told, in the runs of a listing, with
-// what those that have ended have changed, as far as that can still be looked at.
-func (h here) meanwhile(ctx context.Context, since time.Time, of runs.Listing) (view.Meanwhile, error) {
-	return service.Read(h.Machine, func(r view.Reader) (view.Meanwhile, error) {
-		if since.IsZero() {
-			since = client.ToldUntil(r.Dirs)
-		}
-		m, err := r.MeanwhileSince(ctx, since, of.Cwd, of.Has)
-		if err != nil {
-			return m, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
-		defer cancel()
-		for i := range m.Runs {
-			if ended := &m.Runs[i]; ended.Run.EndedAt != nil {
-				ended.Changes, _ = changes(ctx, r, ended.Run.ID)
-			}
-		}
-		return m, nil
-	})
+	return acting.MeanwhileSince(ctx, since, l.Cwd, l.Has)
 }

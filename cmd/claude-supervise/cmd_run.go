@@ -24,6 +24,7 @@ import (
 	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/host"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/task"
 )
 
@@ -276,7 +277,7 @@ func (s *session) finish(out supervisor.Outcome, err error) error {
 		_ = s.printer.Result(runs.Tasks(s.printer.Columns(), t)) // so is this
 	}
 	last := news.Ending(out)
-	if out.Run.EndedAt != nil && s.reads && changed(s.Reader(), out.Run.ID, len(out.Worktrees())) {
+	if out.Run.EndedAt != nil && s.reads && service.Changed(s.Reader(), out.Run.ID, len(out.Worktrees())) {
 		last += "\nTo see what it changed, run:\n  claude-supervise show " + out.Run.ID + " --diff"
 	}
 	s.printer.Notice(last)

@@ -87,8 +87,6 @@ func (here) Again(ctx context.Context, question string, a service.Answer, sure b
 // Keep takes over a run, and stops the others that have answered the same question.
 func (h here) Keep(ctx context.Context, run string, sure bool) (string, error) {
 	return onState(func(c client.Client) (string, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitPatience) // one that has begun is ended by itself
-		defer cancel()
 		return service.Keep(ctx, c, run, sure, func(ctx context.Context, other string) (string, error) {
 			return h.Stop(ctx, other, terminal.Who("keep"))
 		})

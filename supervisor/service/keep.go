@@ -24,6 +24,8 @@ const carryFolder = "keep"
 // killed meanwhile is completed by the next.
 func Keep(ctx context.Context, c client.Client, id string, sure bool,
 	stop func(ctx context.Context, run string) (becomes string, err error)) (becomes string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitPatience) // one that has begun is ended by itself
+	defer cancel()
 	r, err := c.Reader().Run(ctx, id)
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/text"
 	"claude-supervise/supervisor/view"
 	"claude-supervise/supervisor/worktree"
@@ -16,8 +16,8 @@ import (
 
 // Diff is what a run, or the agent of it that is named, has changed, agent by agent: of one with a worktree what
 // differs there from where it began, of others what their own edits have made.
-func (h here) Diff(ctx context.Context, id string, whole bool) (string, error) {
-	diff, err := service.Read(h.Machine, func(r view.Reader) (string, error) { return changes(ctx, r, id) })
+func (m Machine) Diff(ctx context.Context, id string, whole bool) (string, error) {
+	diff, err := Read(m, func(r view.Reader) (string, error) { return changes(ctx, r, id) })
 	switch {
 	case err != nil || diff != "" && whole:
 		return diff, err
@@ -67,7 +67,7 @@ func beginning(diff, id string) string {
 		return diff
 	}
 	return fmt.Sprintf("%s\n… (%d more bytes: %s show %s --diff)\n", strings.TrimSuffix(kept, "\n"), len(diff)-len(kept),
-		thisProgram, id)
+		program, id)
 }
 
 // editsOf are the edits of an agent that were made, as its log has them, in their order. A file in the folder of its
@@ -93,8 +93,8 @@ func editsOf(ctx context.Context, r view.Reader, agent, folder string) (string, 
 // changedPatience bounds how long it is looked whether a run has changed anything.
 const changedPatience = time.Second
 
-// changed reports whether Diff has something to show of a run, as far as that is soon known.
-func changed(r view.Reader, run string, worktrees int) bool {
+// Changed reports whether Diff has something to show of a run, as far as that is known within a second.
+func Changed(r view.Reader, run string, worktrees int) bool {
 	if worktrees > 0 {
 		return true
 	}
@@ -106,4 +106,47 @@ func changed(r view.Reader, run string, worktrees int) bool {
 	}
 	edited, err := log.Edited(ctx)
 	return err == nil && edited
+}
+
+// lookingAtWorktrees is how long git may take to name what has changed in all worktrees of a run.
+const lookingAtWorktrees = 10 * time.Second
+
+// Meanwhile returns what happened in all runs since the person was last told.
+func (m Machine) Meanwhile(ctx context.Context) (view.Meanwhile, error) {
+	return m.MeanwhileSince(ctx, time.Time{}, "", func(view.RunView) bool { return true })
+}
+
+// MeanwhileSince is view.Reader.MeanwhileSince, from when the person was last told where since is zero, with what the
+// runs that have ended have changed, as far as that can still be looked at.
+func (m Machine) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
+	has func(view.RunView) bool) (view.Meanwhile, error) {
+	return Read(m, func(r view.Reader) (view.Meanwhile, error) {
+		if since.IsZero() {
+			since = client.ToldUntil(r.Dirs)
+		}
+		found, err := r.MeanwhileSince(ctx, since, cwd, has)
+		if err != nil {
+			return found, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
+		defer cancel()
+		for i := range found.Runs {
+			if ended := &found.Runs[i]; ended.Run.EndedAt != nil {
+				ended.Changes, _ = changes(ctx, r, ended.Run.ID)
+			}
+		}
+		return found, nil
+	})
+}
+
+// NameChanges names the files that have changed in the worktrees of a run, of those that can still be looked at. It
+// blocks for ten seconds at most.
+func NameChanges(ctx context.Context, r *view.RunReport) {
+	ctx, cancel := context.WithTimeout(ctx, lookingAtWorktrees)
+	defer cancel()
+	for i := range r.Agents {
+		if w := r.Agents[i].Worktree; w != nil && w.Base != "" {
+			r.Agents[i].Changed, _ = worktree.Changed(ctx, w.Path, w.Branch, w.Base, r.Run.Cwd)
+		}
+	}
 }
