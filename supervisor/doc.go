@@ -112,7 +112,7 @@
 //	model: may be let write anywhere by rules and modes; may not write to the person's config unasked
 //		supervisor/permission/guarded.go, e2e TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig
 //	page: may start runs in the folders of --folder; may not start one elsewhere
-//		cmd/claude-supervise/serve_start.go, e2e TestARunIsStartedByThePage
+//		cmd/internal/serving/folders.go, e2e TestARunIsStartedByThePage
 //	task file: may narrow limits; may not raise them, or loosen
 //		cmd/internal/request/request.go, TestATaskFileLoosensNothingUnlessThePersonLetsIt
 //	pack: may carry work and answers; may not grant, run or answer for a person

@@ -32,7 +32,7 @@ func (b onBoard) Start(ctx context.Context, r service.Start) (run string, made b
 		}
 		folder = home + rest
 	}
-	cwd, err := wholePath(folder)
+	cwd, err := serving.WholePath(folder)
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = os.Stat(cwd); err == nil && !info.IsDir() {
@@ -41,11 +41,11 @@ func (b onBoard) Start(ctx context.Context, r service.Start) (run string, made b
 	}
 	switch {
 	case folder == "":
-		return "", false, misfilled("cwd", "name the folder to work in")
+		return "", false, service.Misfilled("cwd", "name the folder to work in")
 	case errors.Is(err, fs.ErrNotExist):
-		return "", false, misfilled("cwd", "there is no folder %s", folder)
+		return "", false, service.Misfilled("cwd", "there is no folder %s", folder)
 	case err != nil:
-		return "", false, misfilled("cwd", "no run can work in %s: %v", folder, err)
+		return "", false, service.Misfilled("cwd", "no run can work in %s: %v", folder, err)
 	}
 	if b.first {
 		c, err := openClient()

@@ -175,7 +175,7 @@ func runAttach(cmd *cobra.Command, id string, plain *bool) error {
 	if run.Agents[0].ID == log.Agent {
 		log.Agent = ""
 	}
-	if err := setDisplay(cmd, run.Cwd); err != nil {
+	if err := request.SetDisplay(cmd, run.Cwd); err != nil {
 		return err
 	}
 	own, err := request.OwnConfig()

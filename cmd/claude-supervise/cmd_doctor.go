@@ -11,6 +11,7 @@ import (
 	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/release"
+	"claude-supervise/cmd/internal/request"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/exit"
@@ -68,7 +69,8 @@ all.`,
 			if schema {
 				return terminal.Print(func(p *terminal.Printer) error { return p.Result(config.Schema()) })
 			}
-			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), fleetFound(cmd.Context()), inForce(claude))
+			found := append(doctor.Doctor(cmd.Context(), claude, os.Environ()), fleetFound(cmd.Context()),
+				request.InForce(claude, newRun().Flags()))
 			if report {
 				return terminal.Print(func(p *terminal.Printer) error {
 					return p.Result(doctor.Report(cmd.Context(), release.Line(string(thisProgram)), found, os.Environ()))
@@ -111,7 +113,7 @@ func tellFindings(found []doctor.Finding, asJSON bool) error {
 				return err
 			}
 			for _, s := range f.Settings {
-				if s.From == fromDefault {
+				if s.From == request.FromDefault {
 					continue // run --help has these
 				}
 				if err := p.Item(fmt.Sprintf("     %-18s ", s.Flag), fmt.Sprintf("%s (%s)", s.Value, s.From)); err != nil {

@@ -108,7 +108,7 @@ can have written the file. Grant them here or to unpack. The command of a run of
 			if err != nil {
 				return err
 			}
-			if err := setDisplayOf(cmd, id); err != nil {
+			if err := request.SetDisplayOf(cmd, id); err != nil {
 				return err
 			}
 			return runResume(cmd.Context(), id, cwd, policy, failed, program, given, snap, f)

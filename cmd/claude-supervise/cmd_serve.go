@@ -64,8 +64,8 @@ command gets 403 and the command to type.`,
 		if err != nil {
 			return p, err
 		}
-		source := setPageDefaults(cmd, f, &folders, c)
-		if folders, err = pageFolders(source, folders); err != nil {
+		source := f.SetDefaults(cmd.Flags(), &folders, c)
+		if folders, err = serving.Folders(source, folders); err != nil {
 			return p, err
 		}
 		machine := acting

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"claude-supervise/cmd/internal/config"
 	"claude-supervise/cmd/internal/request"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/doctor"
@@ -45,4 +46,9 @@ func findClaude(o *request.Request, f request.Flags) (err error) {
 		o.Config.Claude, err = doctor.FindClaude(f.Claude, os.Environ())
 	}
 	return err
+}
+
+// guarded are the calls that could write to the person's own config.
+func guarded() permission.Guarded {
+	return permission.NewGuarded(os.Getenv("HOME"), config.Folders(os.Environ())...)
 }

@@ -131,7 +131,8 @@ var rooms = []room{
 		"supervisor/text " +
 		"supervisor/view cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
 		"it asks on a terminal; the program gives the questions and keeps the answers", ""},
-	{"cmd/internal/serving", "supervisor/client cmd/internal/exitcode cmd/internal/terminal cmd/internal/web",
+	{"cmd/internal/serving", "supervisor/client supervisor/service cmd/internal/config cmd/internal/exitcode " +
+		"cmd/internal/terminal cmd/internal/web",
 		"it serves a page; the program says what is on it", ""},
 	{"cmd/internal/markup/...", "", "how pages are written, whatever is on them", ""},
 	{"cmd/claude-supervise-fleet/internal/worker", "supervisor/... cmd/... checkpoints/files",
