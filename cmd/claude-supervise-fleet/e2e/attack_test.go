@@ -118,8 +118,7 @@ func TestWithoutTheKeyNothingIsDone(t *testing.T) {
 	a := s.attacked()
 	first, second := s.must("run", "--demo", "ask", "--hold", "0"), s.asking()
 	asked := s.asks(second, "one")
-	isParked := func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 }
-	s.until(first, "parked", isParked)
+	s.until(first, "parked", listed.parked)
 	s.must("stop", first)
 	s.ends(first, 5)
 	id, stop := a.said(first)
@@ -149,7 +148,7 @@ func TestWithoutTheKeyNothingIsDone(t *testing.T) {
 		t.Errorf("it is %+v", l)
 	}
 	s.must("resume", "--failed", first)
-	s.until(first, "resumed", isParked)
+	s.until(first, "resumed", listed.parked)
 
 	// A run that its worker has stopped, begun over again: nothing in it has failed, and it stays what it was. Whoever
 	// resumes what was stopped goes on with it.
@@ -172,7 +171,7 @@ func TestWithoutTheKeyNothingIsDone(t *testing.T) {
 	if told := a.says(first, flow.UpdateStop, id, stop); !strings.Contains(told, "was said before") {
 		t.Errorf("the stop of before is told %s", told)
 	}
-	s.until(first, "asking still", isParked)
+	s.until(first, "asking still", listed.parked)
 	s.must("stop", first)
 	s.ends(first, 5)
 

@@ -110,7 +110,7 @@ func TestQuestionsAreAnsweredOnThePageOfAFleet(t *testing.T) {
 		run := s.must(append([]string{"run", "--demo", "ask", "--lease", "3s", "--name", name}, flags...)...)
 		q := p.shows(run)
 		if name == "parked" {
-			s.until(run, "parked", func(l listed) bool { return l.Status == "parked" })
+			s.until(run, "parked", listed.parked)
 		}
 		var answered struct {
 			State, Answer string
@@ -249,7 +249,7 @@ func TestTheBoardOfAFleetAnswersAndShowsWhoDid(t *testing.T) {
 	}
 
 	second := s.must("run", "--demo", "ask", "--lease", "3s", "--hold", "0")
-	s.until(second, "parked", func(l listed) bool { return l.Status == "parked" })
+	s.until(second, "parked", listed.parked)
 	b.sees("1 question · 1 run")
 	b.types("a")
 	b.sees("Enter choose")

@@ -13,7 +13,7 @@ func TestTheFilesOfARunAreFetched(t *testing.T) {
 	s := newSite(t)
 	s.worker("one")
 	run := s.must("run", "--demo", "ask", "--hold", "0")
-	parked := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	parked := s.until(run, "parked", listed.parked)
 	if said := s.must("fetch", run, "early"); !strings.Contains(said, "has not ended: parked") {
 		t.Errorf("of a run that is parked it says %s", said)
 	}
@@ -47,7 +47,7 @@ func TestTheFilesOfARunInARepositoryAreFetchedIntoAClone(t *testing.T) {
 	s.worker("one")
 	repo, _ := s.repo("shop")
 	run := s.must("run", "--demo", "ask", "--hold", "0", "--repo", "file://"+repo)
-	parked := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	parked := s.until(run, "parked", listed.parked)
 	s.must("answer", parked.Questions[0].ID, "JWT")
 	s.succeeds(run)
 	if code, _, said := s.says("fetch", run, "nowhere"); code == 0 || !strings.Contains(said, "clone") {

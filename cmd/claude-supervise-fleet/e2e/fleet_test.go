@@ -296,6 +296,9 @@ type listed struct {
 	Questions []struct{ ID, Question string }
 }
 
+// parked reports whether a run waits for one answer, and its worker has handed it over: it is called parked before that.
+func (l listed) parked() bool { return l.Status == "parked" && l.Worker == "" && len(l.Questions) == 1 }
+
 // until waits until a run is as a test wants it.
 func (s *site) until(run, what string, is func(listed) bool) listed {
 	s.t.Helper()
@@ -371,7 +374,7 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 	s := newSite(t)
 	s.worker("one")
 	run := s.must("run", "--demo", "ask", "--hold", "0")
-	l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	l := s.until(run, "parked", listed.parked)
 	nothingIsLeft(t, run)
 	q := l.Questions[0].ID
 	if code, _, said := s.says("answer", "q-nosuch", "JWT"); code != 2 || !strings.Contains(said, "nothing was kept") {

@@ -13,7 +13,7 @@ func TestAnAnswerIsKeptWhereNoWorkerIsUp(t *testing.T) {
 	one := s.worker("one")
 	parks := func() (run, question string) {
 		run = s.must("run", "--demo", "ask", "--hold", "0")
-		l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+		l := s.until(run, "parked", listed.parked)
 		return run, l.Questions[0].ID
 	}
 	run, q := parks()

@@ -44,7 +44,7 @@ func TestParkedRunsAreHeldByNobody(t *testing.T) {
 	s := newSite(t)
 	one := s.worker("one")
 	first := s.must("run", "--demo", "ask", "--hold", "0")
-	q := s.until(first, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 }).Questions[0].ID
+	q := s.until(first, "parked", listed.parked).Questions[0].ID
 	f := s.fleet()
 	model, err := f.Run(t.Context(), first)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestAStoppedRunGoesOnWhereItWas(t *testing.T) {
 	s := newSite(t)
 	s.worker("one")
 	run := s.must("run", "--demo", "ask", "--hold", "0")
-	l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	l := s.until(run, "parked", listed.parked)
 	if code, _, said := s.says("resume", run); code != 75 || !strings.Contains(said, "answer "+l.Questions[0].ID) {
 		t.Errorf("resume of a parked run exits %d: %s", code, said)
 	}
@@ -76,7 +76,7 @@ func TestAStoppedRunGoesOnWhereItWas(t *testing.T) {
 	if out := s.must("resume", "--json", run); !strings.Contains(out, `"id":"`+run+`"`) {
 		t.Errorf("resume --json prints %s", out)
 	}
-	again := s.until(run, "parked again", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	again := s.until(run, "parked again", listed.parked)
 	s.must("answer", again.Questions[0].ID, "JWT")
 	s.succeeds(run)
 }
@@ -111,7 +111,7 @@ func TestAnswersInAdvanceAnswerElsewhere(t *testing.T) {
 			`green) echo "AWAITING_CLARIFICATION: which size?";; `+
 			`large) echo "AWAITING_CLARIFICATION: which shape?";; `+
 			`*) echo "it is $CLAUDE_SUPERVISE_ANSWER";; esac'`)
-	l := s.until(run, "parked", func(l listed) bool { return l.Status == "parked" && len(l.Questions) == 1 })
+	l := s.until(run, "parked", listed.parked)
 	s.must("answer", l.Questions[0].ID, "green") // the next epoch goes on from a snapshot
 	s.ends(run, 6)                               // a command reports nothing
 	said := s.must("logs", run)

@@ -94,6 +94,12 @@ func (c *Commands) WatchSelected(ctx context.Context, of service.Selection, each
 	}
 }
 
+// Run returns the run that an id or a name names: commands take no agents.
+func (c *Commands) Run(ctx context.Context, id string) (view.RunView, error) {
+	l, err := c.fleet.Run(ctx, id)
+	return shown(l), err
+}
+
 // Show returns a run as its last worker has kept it.
 func (c *Commands) Show(ctx context.Context, id string) (view.Details, error) {
 	l, err := c.fleet.Run(ctx, id)

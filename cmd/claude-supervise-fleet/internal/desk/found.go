@@ -158,7 +158,8 @@ func (d *Desk) details(ctx context.Context, l flow.Listed) (details view.Details
 
 // away returns what was kept of a run without what lay on its worker, and with what gets the files of the run.
 func away(d view.Details) view.Details {
-	d.Result, d.Logs = Program+" fetch "+d.Run.ID+" DIR", nil
+	d.Result = Program + " fetch " + d.Run.ID + " DIR"
+	clear(d.Logs)
 	d.Run.Cwd, d.Run.FromPack, d.Run.Snapshot = "", "", nil
 	for i := range d.Run.Agents {
 		d.Run.Agents[i].Cwd = ""
