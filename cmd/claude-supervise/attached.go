@@ -18,7 +18,6 @@ import (
 	"claude-supervise/cmd/internal/runs"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor"
-	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/client"
 	"claude-supervise/supervisor/doctor"
 	"claude-supervise/supervisor/exit"
@@ -37,7 +36,7 @@ type attached struct {
 	client   client.Client
 	prompter *terminal.Prompter // nil: nothing can be typed
 	first    bool               // nothing was seen yet; of the goroutine that looks
-	does     string             // what was done last; so is it
+	does     news.Seen          // what was done last; so is it
 	asked    chan struct{}      // closed once nothing is asked any more
 
 	mu   sync.Mutex
@@ -233,29 +232,7 @@ func (a *attached) see(ctx context.Context, s view.Snapshot) error {
 
 // live keeps the line above that for messages at what the run or the agent does now, or how it stands.
 func (a *attached) live(s view.Snapshot) {
-	for _, n := range s.News {
-		switch n.Type {
-		case notice.AgentStarted, notice.ResumedNow:
-			a.does = "starting"
-		case notice.Progress:
-			a.does = calls.Readable(n.Text)
-		case notice.TextSaid:
-			a.does = "thinking"
-		}
-	}
-	agents, status, since := s.Run.Agents, s.Run.Status, s.Run.StartedAt
-	if agent, is := s.Run.Agent(a.log.Agent); is {
-		agents, status, since = []view.AgentView{agent}, agent.Status, agent.Since
-	}
-	line := terminal.Status{Text: terminal.CleanLine(cmp.Or(a.does, string(status)), 200), Since: since}
-	for _, of := range agents {
-		line.Tokens += of.InputTokens + of.OutputTokens
-		line.CostUSD += of.CostUSD
-	}
-	line.Keys = keysMeanwhile
-	if works := status == "running" || status == "starting"; !works || !s.Run.GoesOn() {
-		line = terminal.Status{Text: string(status), Keys: keysMeanwhile} // which does not move
-	}
+	line := a.does.Line(s, a.log.Agent)
 	a.mu.Lock()
 	a.line = line
 	a.mu.Unlock()

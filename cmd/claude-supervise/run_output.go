@@ -2,20 +2,17 @@ package main
 
 import (
 	"context"
-	"strings"
-	"time"
 
 	"claude-supervise/cmd/internal/asking"
 	"claude-supervise/cmd/internal/news"
 	"claude-supervise/cmd/internal/terminal"
-	"claude-supervise/supervisor/calls"
 	"claude-supervise/supervisor/notice"
 	"claude-supervise/supervisor/view"
 )
 
 // tell shows a notice to the person, or to the program that reads --json.
 func (s *session) tell(n notice.Notification) {
-	s.follow(n)
+	s.printer.Status(s.working.Line(n, s.asks))
 	s.printer.Names(n.Agent, n.Who)
 	if n.Type == notice.ParkedNow {
 		s.notices.Parked(n)
@@ -50,61 +47,4 @@ func (s *session) tell(n notice.Notification) {
 	default:
 		s.printer.Progress(text)
 	}
-}
-
-// A working is what the status line sums up: what each agent has spent, and what they do now.
-type working struct {
-	line  terminal.Status
-	spent map[string]spending // by agent
-}
-
-type spending struct {
-	tokens  int64
-	costUSD float64
-}
-
-// keysMeanwhile says what can be typed while agents work.
-const keysMeanwhile = "type to write · Ctrl-C leaves"
-
-// follow keeps the status line at what the agents do now.
-func (s *session) follow(n notice.Notification) {
-	line := &s.working.line
-	several := n.Who != ""
-	say := func(text string) {
-		line.Text = strings.TrimSpace(text)
-		if several && line.Text != "" {
-			line.Text = n.Who + ": " + line.Text
-		}
-	}
-	switch n.Type {
-	case notice.AgentStarted, notice.ResumedNow:
-		say("starting")
-		if !several || line.Since.IsZero() {
-			line.Since = n.Time
-		}
-	case notice.Progress:
-		say(calls.Readable(n.Text))
-	case notice.TextSaid:
-		say("thinking")
-	case notice.ParkedNow:
-		if !several {
-			line.Text, line.Since = "", time.Time{}
-		}
-	case notice.RunDone:
-		line.Text, line.Since = "", time.Time{}
-	}
-	if a := n.State; a != nil {
-		before, now := s.working.spent[a.ID], spending{a.InputTokens + a.OutputTokens, a.CostUSD}
-		s.working.spent[a.ID] = now
-		line.Tokens += now.tokens - before.tokens
-		line.CostUSD += now.costUSD - before.costUSD
-	}
-	shown := *line
-	switch {
-	case shown.Text == "":
-		shown.Tokens, shown.CostUSD = 0, 0
-	case s.asks:
-		shown.Keys = keysMeanwhile
-	}
-	s.printer.Status(shown)
 }

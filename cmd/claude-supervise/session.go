@@ -45,7 +45,7 @@ type session struct {
 	asks     bool              // there is a terminal to ask on
 	reads    bool              // a person reads what is shown
 	asJSON   bool
-	working  working
+	working  news.Working
 	prompted map[string]bool // the questions that the prompt was given
 	printed  map[string]bool // those that were printed, where there is no prompt
 }
@@ -63,7 +63,6 @@ func newSession(f request.Session) (*session, error) {
 		Client:  client,
 		printer: terminal.NewPrinter(out, trouble, terminal.Look{Plain: f.Plain, Quiet: f.Quiet, Getenv: os.Getenv}),
 		asJSON:  f.AsJSON, prompted: map[string]bool{}, printed: map[string]bool{},
-		working: working{spent: map[string]spending{}},
 	}
 	keyboard := os.Stdin
 	if f.StdinRead && !terminal.IsTerminal(keyboard) && terminal.IsTerminal(os.Stderr) {
