@@ -79,6 +79,7 @@ OUTSIDE := TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestASessionTh
 OUTSIDE := $(OUTSIDE)|TestAHookThat|TestThePageAnswersASession|TestFiftySessions
 OUTSIDE := $(OUTSIDE)|TestASessionIsAnsweredBy|TestAPhoneIsToldThatASession|TestWhatAServerAsksIn
 TIMES ?= 100
+ASKED_ON ?= 2.1.7 2.1.100
 # What make test leaves out: CI has WITHOUT="attacks raced", for make attacks plays more of each, and make race the rest.
 WITHOUT ?=
 
@@ -186,7 +187,11 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on their screens, killed, attacked (10 min)
 	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
-	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e
+	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e && \
+	for release in $(ASKED_ON); do \
+		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install $$release)" $(GO) test -count 1 -timeout 20m \
+		-run 'TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestACallThatASession' ./e2e || exit 1; \
+	done
 
 places: ## questions that are parked and answered, on each of PARKED_ON of the real CLI (10 min)
 	for release in $(PARKED_ON); do \

@@ -61,8 +61,8 @@ type Ask struct {
 	Questions []*checkpoints.Question `json:"questions"`
 }
 
-// Far reports whether the ask is of another machine, which has this one's folders, too. What became of it cannot be seen
-// here but by its file, and it is answered there.
+// Far reports whether the ask is of another machine, which has this one's folders, too. What became of it is seen here
+// by its file alone, and it is answered there.
 func (a *Ask) Far() bool { return a.Machine != "" && thisMachine() != "" && a.Machine != thisMachine() }
 
 var thisMachine = procs.Machine // but in tests

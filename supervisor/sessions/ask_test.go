@@ -185,9 +185,11 @@ func TestReadersConcludeWhatAHookCouldNotWrite(t *testing.T) {
 		{Answered, Facts{Claude: true, Call: ByHook}, Answered},
 		{Answered, Facts{Call: ByHook}, Answered},
 		{Answered, Facts{Claude: true, Call: ByScreen}, OnScreen}, // both at once
-		{Answered, Facts{}, Ended},                                // gone before it read the answer
-		{OnScreen, Facts{Claude: true}, OnScreen},                 // Esc, and nothing is written yet
-		{OnScreen, Facts{}, Ended},                                // the session was ended by SIGTERM
+		{Answered, Facts{Call: Came}, Answered},
+		{Open, Facts{Call: Came}, OnScreen},
+		{Answered, Facts{}, Ended},                // gone before it read the answer
+		{OnScreen, Facts{Claude: true}, OnScreen}, // Esc, and nothing is written yet
+		{OnScreen, Facts{}, Ended},                // the session was ended by SIGTERM
 		{OnScreen, Facts{Call: ByScreen}, OnScreen},
 		{Withdrawn, Facts{Claude: true}, Withdrawn},
 		{Withdrawn, Facts{}, Ended},
@@ -274,7 +276,7 @@ func TestAResultThatComesWithItsCallIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.find("Bash", json.RawMessage(`{"a":1,"b":2}`), time.Unix(10, 0), func(string) bool { return false })
-	if c == nil || c.id != "t1" || c.outcome != ByScreen {
+	if c == nil || c.id != "t1" || c.outcome != Came {
 		t.Errorf("found is %+v", c)
 	}
 }
@@ -285,7 +287,8 @@ func TestATranscriptSaysWhatBecameOfACall(t *testing.T) {
 		is    Outcome
 	}{
 		"open":                   {[]string{callOne, reminder}, None},
-		"it has a result":        {[]string{callOne, result}, ByScreen},
+		"it has a result":        {[]string{callOne, result}, Came},
+		"only others say whose":  {[]string{strings.Replace(byHook, "t1", "t3", 1), callOne, result}, ByScreen},
 		"a hook has answered":    {[]string{callOne, byHook}, ByHook},
 		"the screen has":         {[]string{callOne, strings.Replace(byHook, "hook", "user_temporary", 1)}, ByScreen},
 		"it was left":            {[]string{callOne, moved}, ByScreen},

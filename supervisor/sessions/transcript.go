@@ -24,6 +24,7 @@ const (
 	None     Outcome = ""       // it has no result
 	ByHook   Outcome = "hook"   // a hook has answered it
 	ByScreen Outcome = "screen" // the person at the screen has, or it has come to an end without an answer
+	Came     Outcome = "came"   // it has a result, of a release that does not say who has decided (2.1.7, 2.1.100)
 )
 
 // tail is how much of a transcript is read to find a call that was just made, in bytes: it may be gigabytes long.
@@ -47,6 +48,7 @@ type reading struct {
 	at    int64
 	cut   bool // what is before was not read
 	again bool // it was looked at before
+	says  bool // its results say who has decided
 	calls []*call
 }
 
@@ -114,14 +116,18 @@ func (r *reading) read(text []byte) {
 				}
 			}
 		case "tool_result":
+			r.says = r.says || l.Decision.Source != ""
 			for _, c := range r.calls {
 				if c.id != b.ToolUseID {
 					continue
 				}
 				c.came, _ = time.Parse(time.RFC3339Nano, l.Timestamp) // zero: an age ago
 				c.later = r.again
-				if c.outcome = ByScreen; l.Decision.Source == "hook" {
+				switch c.outcome = ByScreen; l.Decision.Source {
+				case "hook":
 					c.outcome = ByHook
+				case "":
+					c.outcome = Came
 				}
 			}
 		}
@@ -165,6 +171,8 @@ func (a *Ask) outcome() Outcome {
 		}
 	}
 	switch {
+	case found != nil && found.outcome == Came && r.says:
+		return ByScreen
 	case found != nil && found.left:
 		return cmp.Or(found.outcome, ByScreen)
 	case found != nil:
