@@ -13,13 +13,14 @@ import (
 	"claude-supervise/e2e/claude"
 )
 
-// asksByMCP is an agent that asks the person by our MCP server, as one of the host's own.
+// asksByMCP is an agent that asks the person by our MCP server, as one of the host's own. Its prompt stands in no id that
+// is made by chance: a handle that has it would begin all again.
 const asksByMCP = `
 name: asks-by-mcp
 about: asks by the MCP server
 prompt: none
 turns:
-  - when: "go"
+  - when: "## BEGIN"
     replies:
       - tools:
           - name: mcp__person__ask_user
@@ -43,7 +44,7 @@ func TestAHostAsksThePersonByMCP(t *testing.T) {
 	w := newWorld(t)
 	w.real(load(t, w.scenario(asksByMCP)), nil)
 	host := func() *exec.Cmd {
-		cmd := exec.Command(claude.Program(t), "-p", "go", "--mcp-config="+w.person(), "--allowedTools=mcp__person",
+		cmd := exec.Command(claude.Program(t), "-p", "## BEGIN", "--mcp-config="+w.person(), "--allowedTools=mcp__person",
 			"--permission-mode=default")
 		cmd.Dir, cmd.Env = w.Cwd, w.Env
 		return cmd
@@ -75,8 +76,8 @@ func TestAHostIsAskedToAskAgain(t *testing.T) {
           - name: mcp__person__ask_user
             input: {question: "And which port?"}
       - text:`, 1))), nil)
-	cmd := exec.Command(claude.Program(t), "-p", "go", "--mcp-config="+w.person("--wait", "200ms"), "--allowedTools=mcp__person",
-		"--permission-mode=default")
+	cmd := exec.Command(claude.Program(t), "-p", "## BEGIN", "--mcp-config="+w.person("--wait", "200ms"),
+		"--allowedTools=mcp__person", "--permission-mode=default")
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "All is done.") {
 		t.Errorf("it says %s, %v", out, err)
@@ -92,7 +93,7 @@ func TestAnAgentThatAsksByMCPAsksInItsRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.real(load(t, w.scenario(asksByMCP)), nil)
-	run := strings.TrimSpace(w.must("run", "go", "--detach", "--", "--mcp-config="+w.person(), "--allowedTools=mcp__person"))
+	run := strings.TrimSpace(w.must("run", "## BEGIN", "--detach", "--", "--mcp-config="+w.person(), "--allowedTools=mcp__person"))
 	waitUntil(t, "it asks in its run", func() bool {
 		qs := w.questions()
 		return len(qs) == 1 && qs[0].Run == run

@@ -36,7 +36,7 @@ func (w *world) opensAs(program, scenario string, flags ...string) *screen {
 		"projects":              map[string]any{w.Cwd: map[string]any{"hasTrustDialogAccepted": true}}})
 	noError(w.t, err)
 	noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude.json"), known, 0o600))
-	cmd := exec.Command(program, append(flags, "--permission-mode", "default", "go")...)
+	cmd := exec.Command(program, append(flags, "--permission-mode", "default", "## BEGIN")...)
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
 	return w.seat(cmd, nil)
 }
@@ -70,7 +70,7 @@ name: database
 about: asks, and runs a command
 prompt: none
 turns:
-  - when: "go"
+  - when: "## BEGIN"
     replies:
       - tools:
           - name: AskUserQuestion
@@ -453,7 +453,7 @@ name: shop
 about: orders twice
 prompt: none
 turns:
-  - when: "go"
+  - when: "## BEGIN"
     replies:
       - tools: [{name: mcp__shop__order, input: {}}]
       - tools: [{name: mcp__shop__order, input: {}}]
