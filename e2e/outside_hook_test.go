@@ -251,7 +251,7 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 		noError(t, os.WriteFile(filepath.Join(w.Home, "t.jsonl"), []byte(`{"type":"assistant","uuid":"u","message":{"content":`+
 			`[{"type":"tool_use","id":"`+says[:5]+`","name":"Bash","input":{"command":"ls"}}]}}`+"\n"), 0o600))
 		c := w.hooked(w.permits("ls"))
-		asked := <-n.published
+		asked := n.next(t)
 		if len(asked.Actions) != 2 || asked.Actions[0].Label != "Allow once" {
 			t.Errorf("it is told by %+v", asked)
 		}
@@ -260,7 +260,7 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 			noError(t, c.cmd.Process.Signal(syscall.SIGSTOP))
 		}
 		end(c)
-		if closed := <-n.published; closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, says) {
+		if closed := n.next(t); closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, says) {
 			t.Errorf("it is taken back by %+v", closed)
 		}
 		_ = c.cmd.Process.Kill()
@@ -268,12 +268,12 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 	}
 	w.must("init", "--sessions=notify", "--yes")
 	c := w.hooked(w.permits("pwd"))
-	if asked := <-n.published; len(asked.Actions) != 0 || !strings.Contains(asked.Message, "pwd") {
+	if asked := n.next(t); len(asked.Actions) != 0 || !strings.Contains(asked.Message, "pwd") {
 		t.Errorf("what its screen alone answers is told by %+v", asked)
 	}
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	_ = c.cmd.Wait()
-	<-n.published
+	n.next(t)
 	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
 }
 

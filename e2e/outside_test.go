@@ -56,13 +56,15 @@ func (w *world) asksHere(words string) (q view.QuestionView) {
 }
 
 // becomesOf waits until a question is open no more, and gives what is shown of it.
-func (w *world) becomesOf(id string) (shown string) {
+func (w *world) becomesOf(id string) string {
 	w.t.Helper()
-	waitUntil(w.t, id+" is closed", func() bool {
-		shown = w.must("show", id)
-		return !strings.Contains(shown, "State: open")
-	})
-	return shown
+	waitUntil(w.t, id+" is closed", w.isClosed(id))
+	return w.must("show", id)
+}
+
+// isClosed returns whether a question is, whenever it is called.
+func (w *world) isClosed(id string) func() bool {
+	return func() bool { return !strings.Contains(w.must("show", id), "State: open") }
 }
 
 const asksADatabase = `
@@ -146,7 +148,7 @@ func TestAScreenThatAnswersFirstClosesTheQuestionHere(t *testing.T) {
 	s := w.opens(asksADatabase)
 	q := w.asksHere("Which database?")
 	s.sees("PostgreSQL")
-	s.types("\r")
+	s.presses("\r", "the screen's answer is taken", w.isClosed(q.ID))
 	if shown := w.becomesOf(q.ID); !strings.Contains(shown, "withdrawn (answered or turned down on its screen)") {
 		t.Errorf("it is shown as\n%s", shown)
 	}
@@ -155,7 +157,7 @@ func TestAScreenThatAnswersFirstClosesTheQuestionHere(t *testing.T) {
 	}
 	call := w.asksHere("touch made.txt")
 	s.sees("touch")
-	s.types("\x1b")
+	s.presses("\x1b", "the screen's refusal is taken", w.isClosed(call.ID))
 	if shown := w.becomesOf(call.ID); !strings.Contains(shown, "on its screen") {
 		t.Errorf("it is shown as\n%s", shown)
 	}
@@ -350,7 +352,7 @@ func TestASessionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 	w.withPhone(n, page.address, "")
 	w.must("init", "--sessions", "--user", "--yes")
 	s := w.opens(asksADatabase)
-	asked := <-n.published
+	asked := n.next(t)
 	q := w.asksHere("Which database?")
 	if asked.SequenceID != q.ID || !strings.Contains(asked.Message, "Which database?") ||
 		!strings.Contains(asked.Message, "a session on pts/") || len(asked.Actions) != 2 {
@@ -361,17 +363,17 @@ func TestASessionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 		t.Fatalf("the button gets %d %s", status, text)
 	}
 	s.sees("SQLite")
-	closed := <-n.published
+	closed := n.next(t)
 	if closed.SequenceID != q.ID || !strings.Contains(closed.Message, "SQLite") || len(closed.Actions) != 0 {
 		t.Errorf("it is taken back by %+v", closed)
 	}
-	call := <-n.published // to permit something takes a word of the person's config
+	call := n.next(t) // to permit something takes a word of the person's config
 	if len(call.Actions) != 1 || call.Actions[0].Label != "Deny" || !strings.Contains(call.Message, "touch made.txt") {
 		t.Fatalf("the call is told by %+v", call)
 	}
-	s.sees("proceed") // before that it takes no key
-	s.types("\r")
-	if closed = <-n.published; closed.SequenceID != call.SequenceID || !strings.Contains(closed.Message, "on its screen") {
+	s.sees("touch")
+	s.presses("\r", "the screen's answer is taken", func() bool { return len(n.published) > 0 })
+	if closed = n.next(t); closed.SequenceID != call.SequenceID || !strings.Contains(closed.Message, "on its screen") {
 		t.Errorf("it is taken back by %+v", closed)
 	}
 	if status, text := call.Actions[0].press(t, nil); status != 410 {
@@ -428,7 +430,7 @@ func TestSettingsThatForbidTheHooksOfSessionsAreNamed(t *testing.T) {
 			}
 			s := w.opensAs(program, asksADatabase)
 			s.sees("PostgreSQL")
-			s.types("\r")
+			s.presses("\r", "the screen's answer is taken", func() bool { return w.API.Received(`"Which database?"="PostgreSQL"`) })
 			s.sees("touch")
 			if asked, _ := os.ReadDir(outside.Folder(w.Dirs)); len(asked) > 0 {
 				t.Errorf("it asks here all the same: %v", asked)
@@ -474,8 +476,8 @@ expect: {status: succeeded}
 		t.Errorf("it is shown as\n%s", shown)
 	}
 	s.sees("Size")
-	s.types("\x1b") // nobody chose
-	waitUntil(t, "the server is told by the screen", func() bool { return strings.Contains(w.told(), `"cancel"`) })
+	// Nobody chose.
+	s.presses("\x1b", "the server is told by the screen", func() bool { return strings.Contains(w.told(), `"cancel"`) })
 	s.sees("All.is.done|All is done|done")
 	if shown := w.must("show", q.ID); !strings.Contains(shown, "State: delivered") {
 		t.Errorf("it is shown as\n%s", shown)

@@ -42,6 +42,18 @@ const (
 	ntfyToken = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
 )
 
+// next waits for what is published next.
+func (n *ntfyServer) next(t *testing.T) ntfyMessage {
+	t.Helper()
+	select {
+	case m := <-n.published:
+		return m
+	case <-time.After(screenPatience):
+		t.Fatal("nothing more is published")
+		panic("unreachable")
+	}
+}
+
 func newNtfyServer(t *testing.T) *ntfyServer {
 	t.Helper()
 	n := &ntfyServer{published: make(chan ntfyMessage, 100)}
@@ -115,7 +127,7 @@ func TestAQuestionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 			page := w.serve("--listen", "127.0.0.1:0")
 			w.withPhone(n, page.address, "")
 			run := strings.TrimSpace(w.must(w.runArgs(load(t, "ask"), "--detach")...))
-			asked := <-n.published
+			asked := n.next(t)
 			q := w.questions()[0]
 			if asked.Topic != ntfyTopic || asked.SequenceID != q.ID || asked.Click != page.address+"/questions/"+q.ID ||
 				!strings.Contains(asked.Message, q.Question) || len(asked.Actions) != 2 || asked.Actions[0].Label != "JWT" {
@@ -160,11 +172,11 @@ func TestAQuestionIsAnsweredByAButtonOnThePhone(t *testing.T) {
 			if !strings.Contains(shown, "JWT") || !strings.Contains(shown, "a button on the phone") {
 				t.Errorf("the answer is\n%s", shown)
 			}
-			if closed := <-n.published; closed.SequenceID != q.ID || !strings.Contains(closed.Message, "JWT") ||
+			if closed := n.next(t); closed.SequenceID != q.ID || !strings.Contains(closed.Message, "JWT") ||
 				len(closed.Actions) != 0 {
 				t.Errorf("it is told as closed by %+v", closed)
 			}
-			if left := <-n.published; left.SequenceID != run || !strings.Contains(left.Title, "succeeded") {
+			if left := n.next(t); left.SequenceID != run || !strings.Contains(left.Title, "succeeded") {
 				t.Errorf("the end is told by %+v", left)
 			}
 			button := asked.Actions[0].URL[strings.LastIndexByte(asked.Actions[0].URL, '.')+1:]
@@ -208,21 +220,21 @@ func TestAQuestionIsToldOnceThoughItsSupervisorIsKilled(t *testing.T) {
 	w, n := newWorld(t), newNtfyServer(t)
 	w.withPhone(n, "http://127.0.0.1:1", "")
 	run := strings.TrimSpace(w.must("run", "--demo", "ask", "--detach"))
-	asked := <-n.published
+	asked := n.next(t)
 	journal := filepath.Join(w.Home, ".local/state/claude-supervise/runs", run, "notices")
 	waitForText(t, journal)
 	noError(t, syscall.Kill(w.ps().SupervisorPID, syscall.SIGKILL))
 	w.becomes("orphaned") // its lock goes with it
 	w.must("answer", asked.SequenceID, "Sessions")
 	w.must("resume", run)
-	if closed := <-n.published; closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, "Sessions") {
+	if closed := n.next(t); closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, "Sessions") {
 		t.Errorf("after the kill is told %+v", closed)
 	}
-	if left := <-n.published; left.SequenceID != run {
+	if left := n.next(t); left.SequenceID != run {
 		t.Errorf("then %+v", left)
 	}
 	if len(n.published) != 0 {
-		t.Errorf("and %+v", <-n.published)
+		t.Errorf("and %+v", n.next(t))
 	}
 }
 
@@ -244,7 +256,7 @@ func TestNoticesAreGathered(t *testing.T) {
 	}
 	shows := func(titled, says string, loud bool) {
 		t.Helper()
-		m := <-n.published
+		m := n.next(t)
 		if m.SequenceID != "questions" || !strings.Contains(m.Title, titled) || !strings.Contains(m.Message, says) ||
 			(m.Priority > 1) != loud {
 			t.Errorf("it is %+v", m)
@@ -256,7 +268,7 @@ func TestNoticesAreGathered(t *testing.T) {
 	shows("2 questions of 2 runs", other+": ", true)
 	w.must("answer", one, "JWT")
 	shows("asks", other, false)
-	if left := <-n.published; left.SequenceID != first {
+	if left := n.next(t); left.SequenceID != first {
 		t.Errorf("then %+v", left)
 	}
 	waitUntil(t, "it is written down", func() bool {
@@ -270,7 +282,7 @@ func TestNoticesAreGathered(t *testing.T) {
 	w.must("answer", other, "JWT")
 	w.must("resume", second)
 	shows("nothing is asked", "", false)
-	if left := <-n.published; left.SequenceID != second || len(n.published) != 0 {
+	if left := n.next(t); left.SequenceID != second || len(n.published) != 0 {
 		t.Errorf("at last %+v", left)
 	}
 }
@@ -285,7 +297,7 @@ func TestAPhoneDeniesAndPermitsOnlyWhereThePersonLetsIt(t *testing.T) {
 			page := w.serve("--listen", "127.0.0.1:0")
 			w.withPhone(n, page.address, more)
 			run := strings.TrimSpace(w.must("run", "--demo", "permission-edit", "--cwd", ".", "--detach"))
-			asked := <-n.published
+			asked := n.next(t)
 			var labels []string
 			for _, a := range asked.Actions {
 				labels = append(labels, a.Label)

@@ -125,6 +125,22 @@ func (s *screen) types(keys string) {
 	}
 }
 
+// presses presses a key until it is taken: a dialog that has just been drawn takes none yet.
+func (s *screen) presses(key, what string, taken func() bool) {
+	s.t.Helper()
+	var last time.Time
+	waitUntil(s.t, what, func() bool {
+		if taken() {
+			return true
+		}
+		if time.Since(last) > 5*time.Second {
+			s.types(key)
+			last = time.Now()
+		}
+		return false
+	})
+}
+
 // declines says no to a question of the command's own, should it ask one before it ends.
 func (s *screen) declines() {
 	s.t.Helper()

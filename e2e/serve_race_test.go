@@ -106,9 +106,9 @@ func TestOneOfAllPlacesWinsARaceForAnAnswer(t *testing.T) {
 	for round := range rounds {
 		run := w.sit(nil, "run", "--demo", "ask", "--cwd", ".")
 		question := run.asked("way of login")
-		asked := <-n.published
+		asked := n.next(t)
 		for asked.SequenceID != question || len(asked.Actions) == 0 { // of the round before: the end
-			asked = <-n.published
+			asked = n.next(t)
 		}
 		places, leave := w.places(p, run, question, asked.Actions[0])
 		var racing sync.WaitGroup

@@ -116,10 +116,12 @@ func TestASpoiledConversationIsNotContinuedWithAnotherAnswer(t *testing.T) {
 	all := w.left(run)
 	for name, how := range spoilings {
 		before := w.spoils(run, how)
-		code, _, said := w.run("answer", "--again", asked[0], "White")
+		code, fork, said := w.run("answer", "--again", asked[0], "White")
 		if refused := code == 1 && strings.Contains(said, asked[0]+" cannot be answered differently: "+how.restated+
 			"; nothing was started"); refused != (how.restated != "") || !refused && code != 0 {
 			t.Errorf("%s: exit %d\n%s", name, code, said)
+		} else if !refused {
+			w.asksAgain(strings.TrimSpace(fork)) // and rests: its conversation is spoiled with the others
 		}
 		for path, text := range before {
 			noError(t, os.RemoveAll(path))

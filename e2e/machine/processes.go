@@ -9,16 +9,32 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // With returns the processes that have, for each of the starts, an environment variable that begins so.
 func With(starts ...string) []int {
 	return processes(func(pid int) bool {
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		env, err := environment(pid)
 		env = append([]byte{0}, env...)
 		lacks := func(start string) bool { return !bytes.Contains(env, []byte("\x00"+start)) }
 		return err == nil && !slices.ContainsFunc(starts, lacks) // else it is gone, another user's, or not meant
 	})
+}
+
+// environment returns what a process has in its environment, ended by NUL. In the middle of an exec it shows none; then
+// the exec is waited for, or a git that a killed command has just begun goes on unseen.
+func environment(pid int) (env []byte, err error) {
+	for range 50 {
+		if env, err = os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err != nil || len(env) > 0 {
+			break
+		}
+		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+			break // it has ended, or is the kernel's
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return env, err
 }
 
 // InHome is the variable of what lives in a home.
