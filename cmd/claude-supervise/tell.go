@@ -74,12 +74,7 @@ func withPerson(do func(notices.Person) error) error {
 	return terminal.Print(func(printer *terminal.Printer) error {
 		return do(notices.Person{Client: c, Config: conf, Secrets: notifySecrets(), Printer: printer,
 			Event: func(n notice.Notification) any {
-				return news.EventOf(n, func(q *supervisor.Question) view.QuestionView {
-					if v, is := view.SessionQuestion(c.Dirs, q.ID); q.Run == "" && is {
-						return v
-					}
-					return view.View(q)
-				})
+				return news.EventOf(n, func(q *supervisor.Question) view.QuestionView { return view.ViewIn(c.Dirs, q) })
 			}})
 	})
 }

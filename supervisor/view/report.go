@@ -202,7 +202,7 @@ func timeline(events []checkpoints.Event, until time.Time) (map[string][]Span, e
 	return spans, nil
 }
 
-// fold gives what each event of a history has made of the state before it. The error, for people, says that this
+// fold returns what each event of a history has made of the state before it. The error, for people, says that this
 // release cannot read the history, from there on.
 func fold(events []checkpoints.Event, each func(at time.Time, before, after supervisor.State)) (err error) {
 	defer func() {

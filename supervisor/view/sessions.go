@@ -90,6 +90,16 @@ func SessionQuestion(d checkpoints.Dirs, id string) (QuestionView, bool) {
 	return OfSession(a, q), true
 }
 
+// ViewIn is View, of a session's question, too.
+func ViewIn(d checkpoints.Dirs, q *checkpoints.Question) QuestionView {
+	if q.Run == "" {
+		if v, is := SessionQuestion(d, q.ID); is {
+			return v
+		}
+	}
+	return View(q)
+}
+
 // OfSession returns a question of an outside session as it is shown.
 func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	v := View(q)

@@ -201,7 +201,7 @@ func (p *mailer) asked(q *supervisor.Question, to notify.Network) (notify.Messag
 
 // single tells of one question.
 func (p *mailer) single(q *supervisor.Question, to notify.Network) (notify.Message, error) {
-	v := p.view(q)
+	v := view.ViewIn(p.Client.Dirs, q)
 	t := asking.Shown(v)
 	m := notify.Message{ID: q.ID + ".asked", About: q.ID, Priority: 4, Tags: []string{"question"},
 		Event: p.Event(notice.Asking(q))}
@@ -305,7 +305,7 @@ func (p *mailer) closed(ctx context.Context, id string, to notify.Network) (noti
 	if err != nil {
 		return m, err
 	}
-	v := p.view(q)
+	v := view.ViewIn(p.Client.Dirs, q)
 	t := asking.Shown(v)
 	switch {
 	case v.Session != nil && v.Remark != "":
@@ -351,16 +351,6 @@ func find(ctx context.Context, c client.Client, id string) (*supervisor.Question
 		}
 	}
 	return q, err
-}
-
-// view is view.View, of a session's question, too.
-func (p *mailer) view(q *supervisor.Question) view.QuestionView {
-	if q.Run == "" {
-		if v, is := view.SessionQuestion(p.Client.Dirs, q.ID); is {
-			return v
-		}
-	}
-	return view.View(q)
 }
 
 // buttonsOf is the folder in which the capabilities of a question are kept.
