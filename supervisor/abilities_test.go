@@ -85,7 +85,7 @@ func TestAgentsUnderstandTheFlagsThatTheyHaveTheAbilityFor(t *testing.T) {
 }
 
 func TestAnAgentStaysWhichItIsWhateverProgramItIsGiven(t *testing.T) {
-	s := asksByCommand(t)
+	s := execAgent(t)
 	s.Do(Opened{PID: 2, Policy: conf.Ask, Exec: []string{"/bin/other"}})
 	if exec := s.State.Config.Exec; !slices.Equal(exec, []string{"/bin/other"}) {
 		t.Errorf("the command is %q", exec)
@@ -95,15 +95,5 @@ func TestAnAgentStaysWhichItIsWhateverProgramItIsGiven(t *testing.T) {
 	s.Do(Opened{PID: 1, Policy: conf.Ask, Exec: []string{"/bin/other"}})
 	if exec := s.State.Config.Exec; len(exec) > 0 {
 		t.Errorf("claude became the command %q", exec)
-	}
-}
-
-func TestAReportUnderAnotherIDIsNamedWhereItMayBeTheAgentsOwn(t *testing.T) {
-	s := asksByCommand(t)
-	s.starts(2)
-	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "exit 0", Foreign: "agent-7"})
-	s.Rests(true)
-	if why := s.State.Agents.Get(Root).Reason; !strings.Contains(why, "agent-7 was ignored") {
-		t.Errorf("it ended so: %s", why)
 	}
 }

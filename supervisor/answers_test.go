@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,9 +8,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
-	"claude-supervise/supervisor/questions"
 )
 
 // Each form of question has its own form of answer. The texts are those that the documents print.
@@ -158,172 +155,21 @@ func (s *Story) commandEnds(n int, failure ...string) {
 	s.Do(Surveyed{Agent: Root, Launch: n, Checkpoint: "what it said"})
 }
 
-func TestACommandHasItsPromptWhenItStarts(t *testing.T) {
-	s := execAgent(t)
-	s.plansNot("deliver")
-	for d := range s.State.Deliveries.Values() {
-		if d.State != checkpoints.DeliveryDelivered || !strings.Contains(d.Text, "## YOUR TASK\n\nChoose a database") {
-			t.Errorf("%s: %s", d.State, d.Text)
-		}
-	}
-	s.is(checkpoints.Running)
-}
-
-func TestHowACommandEndsIsHowItsAgentEnds(t *testing.T) {
-	report := SignalRead{Agent: Root, Launch: 1,
-		Named: Named{Signal: signals.Signal{Kind: signals.Completion,
-			Fields: []signals.Field{{Name: "status", Value: "success"}}}}}
-	for name, c := range map[string]struct {
-		play func(*Story)
-		want checkpoints.Status
-		code int
-	}{
-		"exit 0 without a report": {func(s *Story) { s.commandEnds(1) }, checkpoints.Unreported, exit.Unreported},
-		"exit 3": {func(s *Story) { s.commandEnds(1, "exit 3: no such model") }, checkpoints.Failed,
-			exit.Failed},
-		"exit 3 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1, "exit 3") }, checkpoints.Failed,
-			exit.Failed},
-		"exit 0 with a report": {func(s *Story) { s.Do(report); s.commandEnds(1); s.Do(Checked{Agent: Root}) },
-			checkpoints.Succeeded, exit.Success},
-		"a deliverable is missing": {func(s *Story) {
-			s.Do(report)
-			s.commandEnds(1)
-			s.Do(Checked{Agent: Root, Missing: []string{"a.md"}})
-		}, checkpoints.Partial, exit.Partial},
-		"exit 3 with a question": {func(s *Story) {
-			s.Do(s.clarification("q-1", "Which?"))
-			s.commandEnds(1,
-				"exit 3")
-		}, checkpoints.Parked, -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := execAgent(t)
-			c.play(s)
-			s.is(c.want)
-			if c.code >= 0 {
-				s.exits(c.code)
-			}
-		})
-	}
-}
-
-func TestACommandThatFailsWithItsAnswerIsNotStartedForEver(t *testing.T) {
-	s := execAgent(t)
-	s.Do(s.clarification("q-1", "Which database?"))
-	s.commandEnds(1, "exit 3")
-	s.Answers("q-1", "SQLite")
-	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2})
-	s.commandEnds(2, "exit 3")
-	s.is(checkpoints.Failed)
-	s.plansNot("launch " + Root + " 3")
-}
-
-func TestACommandThatCannotBeStartedAgainFailsOnce(t *testing.T) {
-	s := execAgent(t)
-	s.Do(s.clarification("q-1", "Which database?"))
-	s.commandEnds(1)
-	s.Answers("q-1", "SQLite")
-	s.Do(Ended{Agent: Root, Launch: 2, Outcome: "never ran",
-		Failure: procs.Failure{Kind: procs.NotStarted, Reason: "no such file"}})
-	s.Do(Surveyed{Agent: Root, Launch: 2})
-	s.is(checkpoints.Failed)
-	s.plansNot("launch " + Root + " 3")
-}
-
-func TestTheAnswerToACommandWaitsForItsEndAndStartsItAgain(t *testing.T) {
-	s := execAgent(t)
-	s.Do(s.clarification("q-1", "Which database?"))
-	s.Answers("q-1", "SQLite")
-	s.is(checkpoints.Running)
-	s.plansNot("launch " + Root + " 2")
-	s.commandEnds(1)
-	s.plans("launch " + Root + " 2")
-	text := s.State.PromptOf(Root, 2)
-	for _, want := range []string{"## YOUR TASK\n\nChoose a database", "## STATE RESTORATION",
-		"what it said", "A1: SQLite"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in:\n%s", want, text)
-		}
-	}
-	s.Do(Started{Agent: Root, Launch: 2, PID: 102, StartTicks: 2})
-	if q := s.State.Questions.Get("q-1"); q.State != checkpoints.QuestionDelivered {
-		t.Errorf("the answer is %s", q.State)
-	}
-}
-
 // polled is a question file of an agent's own script, which waits for its answer file.
 func (s *Story) polled() {
 	s.T.Helper()
-	s.Do(FileFound{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: fileSignal()}})
+	s.Do(FileFound{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: fileSignal("workflow_1_q1")}})
 }
 
-func fileSignal() signals.Signal {
+func fileSignal(id string) signals.Signal {
 	return signals.Signal{
 		Kind: signals.Clarification, Dialect: signals.Escalated, AgentID: Root,
-		Fields:    []signals.Field{{Name: "question_id", Value: "workflow_1_q1"}},
-		Questions: []signals.Question{{ID: "workflow_1_q1", Text: "OAuth or JWT?"}},
+		Fields:    []signals.Field{{Name: "question_id", Value: id}},
+		Questions: []signals.Question{{ID: id, Text: "OAuth or JWT?"}},
 	}
 }
 
 func (s *Story) question() *Question { return s.State.Questions.Get("q-1") }
-
-func TestAScriptThatWaitsIsAnsweredByItsFileAlone(t *testing.T) {
-	s := Begin(t, nil)
-	s.polled()
-	if s.try(FileFound{Agent: Root, Launch: 1,
-		Named: Named{Naming: Naming{IDs: []string{"q-2"}}, Signal: fileSignal()}}) {
-		t.Error("the same file is a second question")
-	}
-	s.Answers("q-1", "oauth")
-	if !s.question().Delivering {
-		t.Error("the answer may still be changed while it is written")
-	}
-	s.plans("file q-1")
-	s.Do(Dropped{Question: "q-1"})
-	s.plansNot("file q-1")
-	s.Do(FileGone{ID: "workflow_1_q1"})
-	s.turnEnds()
-	if q := s.question(); q.State != checkpoints.QuestionDelivered ||
-		slices.ContainsFunc(s.prompts(), func(p string) bool { return strings.Contains(p, "oauth") }) {
-		t.Errorf("the answer is %s, and said: %q", q.State, s.prompts())
-	}
-}
-
-func TestAnAnswerThatTheScriptDidNotTakeGoesByAPrompt(t *testing.T) {
-	for name, end := range map[string]func(*Story){
-		"it escalates": func(s *Story) {
-			s.Do(SignalRead{Agent: Root, Launch: 1,
-				Named: Named{Signal: fileSignal(), Naming: Naming{IDs: []string{"q-9"}}}})
-			s.turnEnds()
-		},
-		"its turn is over": func(s *Story) {
-			s.turnEnds()
-			s.plans("file q-1")
-			s.Do(Reclaimed{Question: "q-1", There: true})
-		},
-		"it has taken another": func(s *Story) { s.Do(FileGone{ID: "workflow_1_q1", Answer: "jwt"}); s.turnEnds() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := Begin(t, nil)
-			s.polled()
-			s.Answers("q-1", "oauth")
-			s.Do(Dropped{Question: "q-1"})
-			end(s)
-			if text := s.Delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
-				t.Errorf("the agent reads:\n%s", text)
-			}
-		})
-	}
-}
-
-func TestWhatAScriptTookByItselfIsItsAnswer(t *testing.T) {
-	s := Begin(t, nil)
-	s.polled()
-	s.Do(FileGone{ID: "workflow_1_q1", Answer: "jwt"})
-	if q := s.question(); q.State != checkpoints.QuestionDelivered || q.Answer != "jwt" || q.AnsweredBy != ByFile {
-		t.Errorf("%+v", q)
-	}
-}
 
 // What a script has taken reaches the model with the result of its call. Killed before that is written, the
 // conversation shows nothing of it.
@@ -404,20 +250,6 @@ func TestAnAnswerThatNobodyIsKnownToHaveTakenIsLookedForAndSaid(t *testing.T) {
 }
 
 func killed(s *Story) { s.dies(procs.Failure{Kind: procs.Crashed}) }
-
-func TestAScriptThatDiedLeavesItsQuestionOpen(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.polled()
-	s.turnEnds()
-	s.is(checkpoints.Waiting)
-	if q := s.question(); q.Kind != questions.AskClarification || q.File.Polls {
-		t.Errorf("%+v", q)
-	}
-	s.Answers("q-1", "oauth")
-	if text := s.Delivers(1).Text; !strings.Contains(text, "User selected: oauth.") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
 
 // A call of ask_user returns as little as it can without a doubt what was answered to what.
 func TestAServedAnswerIsShortAndUnambiguous(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/prompts"
 	"claude-supervise/supervisor/questions"
 )
@@ -167,22 +166,6 @@ func TestEachAnswerToAStopHasItsPrompt(t *testing.T) {
 	}
 }
 
-func TestAProposalThatLeavesSomethingToBeSaidAsksForIt(t *testing.T) {
-	const reduce = "Reduce scope (specify file patterns to exclude)"
-	s := Begin(t, nil)
-	s.stops(tooMuch, reduce)
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions.Get("q-2"); q.Kind != questions.AskClarification ||
-		q.Text != "Specify file patterns to exclude." || !strings.Contains(q.Context, reduce) {
-		t.Fatalf("asked: %+v", q)
-	}
-	s.plansNot("deliver")
-	s.Answers("q-2", "vendor/ and dist/")
-	if text := s.Delivers(1).Text; !strings.Contains(text, reduce+": vendor/ and dist/\n") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
 func TestWhatIsSaidAtOnceIsNotAskedFor(t *testing.T) {
 	for answer, asks := range map[string]bool{
 		"reduce": true, "reduce: only src/": false, "Narrow the scope": true, "Narrow the scope to src/": false,
@@ -225,113 +208,6 @@ func (s *Story) stops(stop signals.Signal, answer string) {
 	s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{"q-1"}}, Signal: stop}})
 	s.turnEnds()
 	s.Answers("q-1", answer)
-}
-
-func TestTheAnswerToAStopIsSaidOnceItsSnapshotWasLookedFor(t *testing.T) {
-	s := Begin(t, nil)
-	s.stops(dependency, "resolved: ran npm install")
-	s.plans("prepare q-1")
-	s.plansNot("deliver")
-	s.Do(Prepared{Question: "q-1", Gone: []string{"SQL_REVIEW.md"}})
-	if text := s.Delivers(1).Text; !strings.Contains(text, "- SQL_REVIEW.md") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
-func TestAChangedAnswerIsMadeReadyAnew(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.stops(dependency, "run: npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
-	s.plans("prepare q-1")
-	if c := s.State.Questions.Get("q-2"); c.State != checkpoints.QuestionWithdrawn {
-		t.Errorf("the command is still asked about: %s", c.State)
-	}
-	s.Do(Prepared{Question: "q-1"})
-	if text := s.Delivers(1).Text; !strings.Contains(text, "Skip what is blocked") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
-func TestACommandRunsOnceAndItsOutputIsPassedOn(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.stops(dependency, "run: npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	if q := s.State.Questions.Get("q-2"); q.Kind != questions.AskCommand || q.Context != "npm install" ||
-		q.Text != "Run now, as you, in /work: npm install?" {
-		t.Fatalf("asked: %+v", q)
-	}
-	s.plansNot("deliver")
-	s.plansNot("run q-2")
-	s.Answers("q-2", questions.RunIt)
-	s.plans("run q-2")
-	s.Do(RanCommand{Question: "q-2",
-		Ran: checkpoints.Ran{Epoch: 1, Done: true, Exit: "exit 1", Output: "npm error\nsee the log"}})
-	s.plansNot("run q-2")
-	if text := s.Delivers(1).Text; !strings.Contains(text,
-		"had `npm install` run: exit 1. It printed:\n    npm error\n    see the log") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
-func TestACommandThatIsNotLetIsNotRun(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.stops(dependency, "run: npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.Answers("q-2", questions.LeaveIt)
-	s.plansNot("run q-2")
-	if text := s.Delivers(1).Text; !strings.Contains(text, "decided not to run `npm install`") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
-func TestARefusedCommandStaysRefusedWhenItsStopIsAnsweredAnew(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = 0 })
-	s.stops(dependency, "run: npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.plans("end " + Root) // it is parked, and hears nothing before its next launch
-	s.Answers("q-2", questions.LeaveIt)
-	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-1", Value: "skip"})
-	s.plans("prepare q-1")
-	if c := s.State.Questions.Get("q-2"); c.State != checkpoints.QuestionDelivered || c.Answer != questions.LeaveIt {
-		t.Errorf("the question of the command is %s, answered %q", c.State, c.Answer)
-	}
-}
-
-func TestACommandIsNotRunAgainByTheNextSupervisor(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Hold = conf.Forever })
-	s.stops(dependency, "run: npm install")
-	s.Do(Prepared{Question: "q-1", Naming: Naming{IDs: []string{"q-2"}}})
-	s.Answers("q-2", questions.RunIt)
-	s.Do(Opened{PID: 2, Policy: conf.Ask})
-	if q := s.State.Questions.Get("q-2"); q.Ran.Epoch == s.State.Run.Epoch {
-		t.Fatal("the command counts as one of the new supervisor's")
-	}
-	s.plans("run q-2") // to end what is left of it, and to say so
-}
-
-func TestAGivenUpStopFailsTheAgent(t *testing.T) {
-	s := Begin(t, nil)
-	s.stops(dependency, questions.GiveUp)
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.Failed)
-	s.exits(exit.Failed)
-}
-
-func TestAStopThatSaysCompleteIsAskedForAReport(t *testing.T) {
-	complete := SignalRead{Agent: Root, Launch: 1,
-		Named: Named{Signal: blocked("stop_reason", "completion", "details", "all done")}}
-	s := Begin(t, nil)
-	s.Do(complete)
-	s.turnEnds()
-	if text := s.Delivers(1).Text; !strings.Contains(text, "[COMPLETION_REPORT]") || s.State.Questions.Len() > 0 {
-		t.Fatalf("%d questions; the agent reads:\n%s", s.State.Questions.Len(), text)
-	}
-	s.Do(TurnBegun{Agent: Root, Launch: 1})
-	if s.try(complete) {
-		t.Error("it is asked again and again")
-	}
 }
 
 // The document's own snapshot of a limit counts files by their kinds.

@@ -11,7 +11,7 @@ import (
 // asksByFile lets the script of a launch ask by a file of another name, and gives its question.
 func (s *Story) asksByFile(launch int, id string, change func(*FileFound)) *Question {
 	s.T.Helper()
-	sig := fileSignal()
+	sig := fileSignal("workflow_1_q1")
 	sig.Fields[0].Value, sig.Questions[0].ID = "file of "+id, "file of "+id
 	found := FileFound{Agent: Root, Launch: launch, Named: Named{
 		Naming: Naming{IDs: []string{id}, Presets: []conf.Preset{{}}}, Signal: sig}}
@@ -46,7 +46,7 @@ func TestAScriptThatStartsOverHasTheAnswerToTheFirst(t *testing.T) {
 		"in other words": {lost: func(s *Story) { s.lost(true); s.Answers("q-1", "oauth") },
 			again: func(f *FileFound) { f.Signal.Questions[0].Context = "of another folder" }},
 		"after it had escalated": {lost: func(s *Story) {
-			sig := fileSignal()
+			sig := fileSignal("workflow_1_q1")
 			sig.Fields[0].Value = "file of q-1"
 			s.Do(SignalRead{Agent: Root, Launch: 1, Named: Named{Signal: sig, Naming: Naming{IDs: []string{"q-9"}}}})
 			s.lost(true)

@@ -252,6 +252,20 @@ func (s *Story) Rests(found bool) {
 	}
 }
 
+func (s *Story) starts(n int) {
+	s.T.Helper()
+	s.plans("launch " + Root)
+	s.Do(Started{Agent: Root, Launch: n, PID: 100 + n, StartTicks: uint64(n)})
+}
+
+// isLost lets the supervisor die, and another end what is left of the launch.
+func (s *Story) isLost() {
+	s.T.Helper()
+	s.Do(Opened{PID: 2, Policy: conf.Ask})
+	s.Do(Ended{Agent: Root, Launch: s.State.Launch(Root).N, Outcome: "lost with its supervisor"})
+	s.Rests(true)
+}
+
 func crash() procs.Failure {
 	return procs.Failure{Kind: procs.Crashed, Passing: true, Reason: "it was ended by SIGKILL"}
 }

@@ -15,24 +15,30 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
+	"claude-supervise/signals"
 	"claude-supervise/supervisor/conf"
+	"claude-supervise/supervisor/questions"
 )
 
 // The stories of testdata/stories drive Step and Plan as a Story of Go does, and are read like a transcript: what
 // happens, and what is decided after it. A story begins with "== ", its name, a test. Below it are its lines, from an
 // agent at work on its first turn:
 //
-//	with KEY=VALUE…            the first line, if at all: what the run was started with (settings)
+//	with KEY=VALUE…            the first line, if at all: what the run was started with (settings); with exec: a command
+//	                           in claude's place, which has begun
 //	EVENT KEY=VALUE…           an event by its stored name, of the root and its newest launch unless it says another
 //	VERB WORD…                 one or more events that belong together (verbs)
 //	not EVENT…                 the event is unwelcome
 //	is STATUS, exits CODE, reason TEXT, leaves CODE            what the root is, and its supervisor leaves with
 //	plans KEY, no KEY          an effect whose key begins so is planned, or none is
 //	plan KEY, KEY…             these are planned, and nothing else
-//	question ID STATE KEY=VALUE…    the record of a question
+//	question ID STATE KEY=VALUE…    the record of a question; KEY~TEXT: it has the text in it; KEY.KEY: a field of a field
+//	questions N                so many were ever asked
+//	delivery KEY=VALUE…        what was last delivered
 //	agent KEY=VALUE…, launch N KEY=VALUE…    the records of the root and of its newest launch
 //	session anew                             its conversation is another than at the beginning
 //	reads TEXT…, lacks TEXT…   what the prompt or the reply that was last delivered says, or does not
+//	counts N TEXT              so often it says this
 //	prompts N, said N TEXT     so many prompts have reached it (the last is read), so often it was told this
 //	asked ID, answered ID TEXT…    a person is asked about a call of wants, or it has this reply
 //	gate TEXT                  what the Stop hook tells the agent; "": it lets the turn end
@@ -84,7 +90,11 @@ func tell(t *testing.T, lines string) {
 			if words[0] == "with" {
 				settled = func(c *conf.Config) { settle(t, c, words[1:]) }
 			}
-			s = &telling{Story: Begin(t, settled)}
+			if s = (&telling{}); slices.Equal(words, []string{"with", "exec"}) {
+				s.Story = execAgent(t)
+			} else {
+				s.Story = Begin(t, settled)
+			}
 			if s.session = s.State.Agents.Get(Root).SessionID; words[0] == "with" {
 				continue
 			}
@@ -173,10 +183,7 @@ var verbs = map[string]func(s *telling, words []string){
 	"crashes":   func(s *telling, _ []string) { s.dies(crash()) },                      // by itself
 	"rests":     func(s *telling, w []string) { s.Rests(!slices.Contains(w, "lost")) }, // lost: what was said to it
 	"launches":  func(s *telling, _ []string) { s.Launches(s.State.Launch(Root).N) },   // until it reads its prompt
-	"delivers": func(s *telling, _ []string) {
-		d := s.Delivers(s.State.Launch(Root).N)
-		s.read, s.sent = d.Text+string(d.Reply), d.UUID
-	},
+	"delivers":  func(s *telling, w []string) { s.delivers(len(w) > 0) },               // anew: what was before, under another id
 	"finds": func(s *telling, _ []string) { // the conversation has the prompt already
 		for _, d := range s.State.FindDeliveries(Root, (*Delivery).Undelivered) {
 			s.Do(Sent{UUID: d.UUID, Launch: s.State.Launch(Root).N})
@@ -184,7 +191,9 @@ var verbs = map[string]func(s *telling, words []string){
 		}
 	},
 	"relaunches": func(s *telling, _ []string) { // until its first prompt is sent
-		s.read = s.delivered(s.State.Launch(Root).N)
+		n := s.State.Launch(Root).N
+		s.Do(Started{Agent: Root, Launch: n, PID: 100 + n})
+		s.delivers(false)
 	},
 	"tool": func(s *telling, w []string) { // REQUEST NAME INPUT ID…: a call of one of ours; NAME@SUB: by a subagent
 		name, sub, isSub := strings.Cut(w[1], "@")
@@ -194,7 +203,36 @@ var verbs = map[string]func(s *telling, words []string){
 		}
 		s.calls(w[0], name, w[2], from, w[3:]...)
 	},
-	"replied": func(s *telling, w []string) { s.read = s.reply(w[0]).Text }, // REQUEST: which needed nobody
+	"replied": func(s *telling, w []string) { s.replies(w[0], false) }, // REQUEST: which needed nobody
+	"refused": func(s *telling, w []string) { s.replies(w[0], true) },  // REQUEST: which is an error
+	"assumes": func(s *telling, w []string) { // it asks q-1, and works on; REQUEST ID: it asks the same again
+		if len(w) == 0 {
+			s.Do(TurnBegun{Agent: Root, Launch: 1, Version: "2.1.332"})
+			w = []string{"r1", "q-1"}
+		}
+		s.calls(w[0], "ask_user", whichDatabase, nil, w[1])
+	},
+	"looks": func(s *telling, made []string) { // for what was made under the assumption of q-1
+		s.looks(append([]string(nil), made...)...)
+	},
+	"refuses": func(s *telling, w []string) { // REASON: a hook refuses what was last delivered
+		s.Do(PromptRefused{UUID: s.sent, Reason: w[0]})
+	},
+	"loses": func(s *telling, _ []string) { // the conversation has all but what was last delivered
+		for _, d := range s.State.FindDeliveries(Root, (*Delivery).WaitsForReceipt) {
+			s.Do(Confirmed{UUID: d.UUID, Found: d.UUID != s.sent})
+		}
+	},
+	"starts":       func(s *telling, _ []string) { s.starts(s.State.Launch(Root).N) },            // a command, with its prompt
+	"command-ends": func(s *telling, w []string) { s.commandEnds(s.State.Launch(Root).N, w...) }, // FAILURE, or well
+	"is-lost":      func(s *telling, _ []string) { s.isLost() },                                  // with its supervisor; another ends what is left
+	"starts-with": func(s *telling, w []string) { // TEXT…: of the prompt that a command is started with
+		s.read = s.State.PromptOf(Root, s.State.Launch(Root).N)
+		s.reads(w, true)
+	},
+	"stops": func(s *telling, w []string) { // STOP ANSWER: its turn ends by a stop, which is answered
+		s.stops(map[string]signals.Signal{"dependency": dependency, "too-much": tooMuch}[w[0]], w[1])
+	},
 	"returns": func(s *telling, w []string) { // what a call that waited returns
 		s.read = s.returned()
 		wants(s.T, "result", s.read, w[0])
@@ -245,6 +283,20 @@ var opening = map[string]func(s *telling, words []string) Event{
 			e.Signal.Questions, e.IDs, e.Presets = append(e.Signal.Questions, q), append(e.IDs, w[i]), nil
 		}
 		return e
+	},
+	"blocks-not": func(s *telling, w []string) Event { // ID TEXT ASSUMPTION: a block that does not stop the work
+		e := s.clarification(w[0], w[1])
+		e.Signal.Fields = append(e.Signal.Fields, signals.Field{Name: "blocking", Value: "false"})
+		e.Signal.Questions[0].Assumption = w[2]
+		return e
+	},
+	"polls": func(s *telling, w []string) Event { // ID FILE: a script's question file, by which it waits for its answer
+		return FileFound{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: fileSignal(w[1]),
+			Naming: Naming{IDs: []string{w[0]}, Presets: []conf.Preset{{}}}}}
+	},
+	"escalates": func(s *telling, w []string) Event { // ID FILE: the same by a signal
+		return SignalRead{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: fileSignal(w[1]),
+			Naming: Naming{IDs: []string{w[0]}}}}
 	},
 	"calls": func(_ *telling, w []string) Event { return askUser(w[0]) }, // AskUserQuestion
 	"spends": func(s *telling, w []string) Event { // COST: its turn ends by what its launch may cost
@@ -299,6 +351,34 @@ func (s *telling) event(words []string) Event {
 	return e.Event
 }
 
+func (s *telling) delivers(anew bool) {
+	s.T.Helper()
+	d := s.Delivers(s.State.Launch(Root).N)
+	if anew && d.UUID == s.sent {
+		s.T.Error("it has the same id")
+	}
+	s.read, s.sent = d.Text+string(d.Reply), d.UUID
+}
+
+// reads wants texts in what was last said, or wants them not.
+func (s *telling) reads(texts []string, has bool) {
+	s.T.Helper()
+	for _, text := range texts {
+		if strings.Contains(s.read, text) != has {
+			s.T.Errorf("%q: it reads\n%s", text, s.read)
+		}
+	}
+}
+
+// replies plays what a call is told at once, as an error or not.
+func (s *telling) replies(request string, refused bool) {
+	s.T.Helper()
+	r := s.reply(request)
+	if s.read = r.Text; r.IsError != refused {
+		s.T.Errorf("it is told %+v", r)
+	}
+}
+
 func (s *telling) play(words []string) {
 	s.T.Helper()
 	verb, args := words[0], words[1:]
@@ -336,16 +416,20 @@ func (s *telling) play(words []string) {
 		q := s.State.Questions.Get(args[0])
 		wants(s.T, "state", string(q.State), args[1])
 		hasFields(s.T, q, args[2:])
+	case "questions":
+		wants(s.T, "number of questions", fmt.Sprint(s.State.Questions.Len()), rest)
+	case "verdict":
+		wants(s.T, "verdict", string(questions.VerdictOf(s.State.Questions.Get("q-1"))), rest)
+	case "delivery":
+		hasFields(s.T, s.State.Deliveries.Get(s.sent), args)
 	case "launch":
 		l := s.State.Launch(Root)
 		wants(s.T, "launch", fmt.Sprint(l.N), args[0])
 		hasFields(s.T, l, args[1:])
 	case "reads", "lacks":
-		for _, text := range args {
-			if strings.Contains(s.read, text) != (verb == "reads") {
-				s.T.Errorf("%q: it reads\n%s", text, s.read)
-			}
-		}
+		s.reads(args, verb == "reads")
+	case "counts":
+		wants(s.T, "number of times", fmt.Sprint(strings.Count(s.read, args[1])), args[0])
 	case "prompts":
 		said := s.prompts()
 		s.read = said[len(said)-1]
@@ -377,12 +461,17 @@ func (s *telling) play(words []string) {
 func hasFields(t *testing.T, record any, pairs []string) {
 	t.Helper()
 	for _, pair := range pairs {
-		key, want, _ := strings.Cut(pair, "=")
-		f := reflect.ValueOf(record).Elem().FieldByName(key)
-		if !f.IsValid() {
-			t.Fatalf("a %T has no %s", record, key)
+		at := strings.IndexAny(pair, "=~")
+		f := reflect.ValueOf(record)
+		for name := range strings.SplitSeq(pair[:at], ".") {
+			if f = reflect.Indirect(f).FieldByName(name); !f.IsValid() {
+				t.Fatalf("a %T has no %s", record, pair[:at])
+			}
 		}
-		wants(t, key, fmt.Sprint(f.Interface()), want)
+		got, want := fmt.Sprint(f.Interface()), pair[at+1:]
+		if pair[at] == '=' || !strings.Contains(got, want) {
+			wants(t, pair[:at], got, want)
+		}
 	}
 }
 
