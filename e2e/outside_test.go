@@ -27,6 +27,12 @@ func (w *world) opens(scenario string, flags ...string) *screen {
 // opensAs is opens of this program.
 func (w *world) opensAs(program, scenario string, flags ...string) *screen {
 	w.t.Helper()
+	return w.seat(w.ordinary(program, scenario, append(flags, "--permission-mode", "default", "## BEGIN")...), nil)
+}
+
+// ordinary is a claude that nobody supervises, of a person who has used it before.
+func (w *world) ordinary(program, scenario string, args ...string) *exec.Cmd {
+	w.t.Helper()
 	if why := outside.Below(); why != "" {
 		machinetest.Lacks(w.t, "these tests answer as a person does, and cannot below a claude: %s", why)
 	}
@@ -36,9 +42,9 @@ func (w *world) opensAs(program, scenario string, flags ...string) *screen {
 		"projects":              map[string]any{w.Cwd: map[string]any{"hasTrustDialogAccepted": true}}})
 	noError(w.t, err)
 	noError(w.t, os.WriteFile(filepath.Join(w.Home, ".claude.json"), known, 0o600))
-	cmd := exec.Command(program, append(flags, "--permission-mode", "default", "## BEGIN")...)
+	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = w.Cwd, w.Env
-	return w.seat(cmd, nil)
+	return cmd
 }
 
 // asksHere waits until a session asks something with these words, and gives the question.
@@ -481,5 +487,99 @@ expect: {status: succeeded}
 	s.sees("All.is.done|All is done|done")
 	if shown := w.must("show", q.ID); !strings.Contains(shown, "State: delivered") {
 		t.Errorf("it is shown as\n%s", shown)
+	}
+}
+
+const hasASubagent = `
+name: subagent
+about: a subagent runs two commands
+prompt: none
+turns:
+  - when: "## BEGIN"
+    replies:
+      - tools: [{name: Agent, input: {description: make both, subagent_type: general-purpose, prompt: "## PART"}}]
+      - text: "The turn is over."
+  - when: "## PART"
+    replies:
+      - tools: [{name: Bash, input: {command: touch one.txt, description: make one}}]
+      - tools: [{name: Bash, input: {command: touch two.txt, description: make two}}]
+      - text: "The part is done."
+  - when: "<task-notification>"
+    replies: [{text: "All is done."}]
+expect: {status: succeeded}
+`
+
+// While a subagent in the background asks here its screen shows nothing; so that is for some seconds, and then the
+// screen decides.
+func TestASubagentOfASessionAsksHereFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(hasASubagent)
+	q := w.asksHere("touch one.txt")
+	if q.Asker == nil || q.Asker.Type != "general-purpose" {
+		t.Errorf("it is asked by %+v", q.Asker)
+	}
+	w.must("answer", q.ID, "allow")
+	again := w.asksHere("touch two.txt")
+	if !w.exists("one.txt") {
+		t.Error("what was allowed here was not done")
+	}
+	if shown := w.becomesOf(again.ID); !strings.Contains(shown, "its screen decides") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	s.sees("touch.*two")
+	s.presses("\r", "the screen's answer is taken", func() bool { return w.exists("two.txt") })
+	s.sees("All.is.done|All is done|done")
+}
+
+// One that the main conversation waits for has its dialog meanwhile, and whoever answers first decides.
+func TestASubagentInFrontIsAnsweredHereOrOnItsScreen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	w.Env = append(w.Env, "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1")
+	s := w.opens(hasASubagent)
+	q := w.asksHere("touch one.txt")
+	s.sees("touch.*one")
+	s.presses("\r", "the screen's answer is taken", w.isClosed(q.ID))
+	if shown := w.becomesOf(q.ID); !strings.Contains(shown, "on its screen") || !w.exists("one.txt") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	q = w.asksHere("touch two.txt")
+	s.sees("touch.*two")
+	w.must("answer", q.ID, "allow")
+	s.sees("The.turn.is.over|over")
+	if !w.exists("two.txt") {
+		t.Error("what was allowed here was not done")
+	}
+}
+
+// A session of claude's own daemon has a screen that nobody may see. It asks here as others do, and goes on in a run
+// once it was killed; the daemon does not begin it again.
+func TestASessionInTheBackgroundIsAnsweredHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	cmd := w.ordinary(claude.Program(t), asksADatabase, "--bg", "--permission-mode", "manual", "## BEGIN")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	q := w.asksHere("Which database?")
+	if q.Session.PID == 0 || !strings.HasPrefix(q.Session.Screen, "pts/") {
+		t.Errorf("it is of %+v", q.Session)
+	}
+	w.must("answer", q.ID, "2")
+	call := w.asksHere("touch made.txt")
+	if !w.API.Received(`"Which database?"="SQLite"`) {
+		t.Error("the model has another answer")
+	}
+	waitUntil(t, "the transcript has the call", func() bool { return strings.Contains(w.askFile(call.ID), `"call"`) })
+	noError(t, syscall.Kill(call.Session.PID, syscall.SIGKILL))
+	waitUntil(t, "it has ended", func() bool { return strings.Contains(w.must("show", call.ID), "ended while it asked") })
+	w.must("answer", call.ID, "allow", "--resume")
+	w.run("wait", w.ps().ID)
+	if now := w.ps(); now.Status != "succeeded" && now.Status != "unreported" || !w.exists("made.txt") {
+		t.Errorf("the run is %+v", now)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -66,6 +67,14 @@ type Ask struct {
 func (a *Ask) Far() bool { return a.Machine != "" && thisMachine() != "" && a.Machine != thisMachine() }
 
 var thisMachine = procs.Machine // but in tests
+
+// conversation is the file of the conversation that has the call: a subagent has one of its own.
+func (a *Ask) conversation() string {
+	if a.Agent == "" {
+		return a.Transcript
+	}
+	return filepath.Join(strings.TrimSuffix(a.Transcript, ".jsonl"), "subagents", "agent-"+filepath.Base(a.Agent)+".jsonl")
+}
 
 // An input is what claude writes to a hook. There is no id of the call.
 type input struct {

@@ -305,6 +305,43 @@ func TestATranscriptSaysWhatBecameOfACall(t *testing.T) {
 	}
 }
 
+// A subagent has a conversation of its own, and its dialog on the screen if the main one waits for it.
+func TestTheConversationOfASubagentSaysWhatBecameOfItsCall(t *testing.T) {
+	main := transcript(t, strings.ReplaceAll(callOne, "t1", "t9"))
+	a := &Ask{Call: "t1", Tool: "Bash", Transcript: main, Agent: "a7"}
+	own := strings.TrimSuffix(main, ".jsonl") + "/subagents/agent-a7"
+	if a.conversation() != own+".jsonl" {
+		t.Errorf("it is %s", a.conversation())
+	}
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(own+".jsonl", callOne+"\n"+byHook+"\n")
+	if is := a.outcome(); is != ByHook {
+		t.Errorf("its outcome is %q", is)
+	}
+	in := func() bool {
+		return (&waiting{ask: a, read: reading{path: a.conversation()}, main: reading{path: main}}).inFront()
+	}
+	if in() {
+		t.Error("one of which nothing says who waits for it has a dialog")
+	}
+	write(own+".meta.json", `{"agentType":"x","toolUseId":"t9"}`)
+	if !in() {
+		t.Error("one that the main conversation waits for has no dialog")
+	}
+	write(main, strings.ReplaceAll(callOne+"\n"+result+"\n", "t1", "t9"))
+	if in() {
+		t.Error("one in the background has a dialog")
+	}
+}
+
 func TestTheNearestFolderSaysTheMode(t *testing.T) {
 	m := Modes{"": ModeNotify, "/home/ann": ModeAsk, "/home/ann/secret": ModeOff}
 	for folder, is := range map[string]Mode{

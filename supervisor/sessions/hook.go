@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -27,9 +29,9 @@ const (
 	drained = 64 << 20
 	// ready is how long the disk may take before the screen decides alone: it asks meanwhile in any case.
 	ready = 5 * time.Second
-	// subagentHold is how long the ask of a subagent is held: of one in the background, which cannot be told from
-	// another, the screen shows no dialog meanwhile. Nor does it for an MCP server.
-	subagentHold = 10 * time.Second
+	// blindHold is how long an ask is held of which the screen shows no dialog meanwhile: that of a subagent in the
+	// background, and that of an MCP server.
+	blindHold = 10 * time.Second
 	// maxClients is how many may be about to answer at once.
 	maxClients = 16
 )
@@ -91,7 +93,9 @@ type waiting struct {
 	ask    *Ask
 	lock   *flock.Flock
 	socket *net.UnixListener
-	read   reading
+	read   reading // of the conversation that has the call
+	main   reading // of the main one
+	blind  bool    // the screen has shown nothing for long enough
 }
 
 // begin keeps an ask, which others see from then on; nil: it is none.
@@ -117,7 +121,7 @@ func begin(d checkpoints.Dirs, asked input, look Look, claude procs.Other, mode 
 		return nil, err
 	}
 	w := &waiting{dirs: d, ask: a, lock: flock.New(pathOf(d, a.ID, ".lock"), flock.SetPermissions(0o600)),
-		read: reading{path: a.Transcript}}
+		read: reading{path: a.conversation()}, main: reading{path: a.Transcript}}
 	if got, err := w.lock.TryLock(); err != nil || !got {
 		return nil, errors.Join(err, errNotAsked)
 	}
@@ -164,17 +168,17 @@ func (w *waiting) wait(ctx context.Context, out io.Writer) {
 		}
 		return nil
 	})
-	transcript, modes := filepath.Base(w.ask.Transcript), filepath.Base(modesFile(w.dirs))
+	names := []string{filepath.Base(w.read.path), filepath.Base(w.main.path), filepath.Base(modesFile(w.dirs))}
 	var changed <-chan struct{} // nil: the kernel does not tell, and the dialog's end is seen by its other signs
-	changes, err := files.NewWatch(func(name string) bool { return name == transcript || name == modes },
-		filepath.Dir(w.ask.Transcript), w.dirs.State)
+	changes, err := files.NewWatch(func(name string) bool { return slices.Contains(names, name) },
+		filepath.Dir(w.read.path), filepath.Dir(w.main.path), w.dirs.State)
 	if err == nil {
 		defer changes.Close()
 		changed = changes.C
 	}
 	var held <-chan time.Time
-	if w.ask.Agent != "" || w.ask.Server != "" && w.ask.Screen != "" {
-		hold := time.NewTimer(subagentHold)
+	if w.ask.Screen != "" && (w.ask.Agent != "" || w.ask.Server != "") {
+		hold := time.NewTimer(blindHold)
 		defer hold.Stop()
 		held = hold.C
 	}
@@ -194,8 +198,7 @@ func (w *waiting) wait(ctx context.Context, out io.Writer) {
 			w.end(Ended)
 			return
 		case <-held:
-			w.end(Withdrawn)
-			return
+			w.blind = true
 		case <-ctx.Done():
 			w.look()
 			w.end(OnScreen)
@@ -209,7 +212,10 @@ func (w *waiting) look() (s State, over bool) {
 	if modes, err := ReadModes(w.dirs); err == nil && modes.Of(w.ask.Cwd) == ModeOff {
 		return Withdrawn, true
 	}
-	if w.ask.Agent != "" || w.ask.Server != "" || w.read.more() != nil {
+	if w.blind && !w.inFront() {
+		return Withdrawn, true
+	}
+	if w.ask.Server != "" || w.read.more() != nil {
 		return "", false
 	}
 	if w.ask.Call == "" {
@@ -226,6 +232,21 @@ func (w *waiting) look() (s State, over bool) {
 		}
 	}
 	return "", false
+}
+
+// inFront reports whether it is a subagent that asks, and the main conversation waits for that: such a one has its
+// dialog on the screen meanwhile. Releases that do not say which call has started it (2.1.100) leave that open.
+func (w *waiting) inFront() bool {
+	folder, err := files.OpenFolder(filepath.Dir(w.read.path))
+	if err != nil || w.ask.Agent == "" {
+		return false
+	}
+	defer func() { _ = folder.Close() }() // only read
+	var of struct {
+		Call string `json:"toolUseId"`
+	}
+	doc, _, err := files.ReadIn(folder, strings.TrimSuffix(filepath.Base(w.read.path), ".jsonl")+".meta.json", maxModes)
+	return err == nil && json.Unmarshal(doc, &of) == nil && w.main.more() == nil && w.main.pending(of.Call)
 }
 
 // taken reports which calls other hooks of the session wait for.

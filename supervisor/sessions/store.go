@@ -208,7 +208,7 @@ func (m *Memory) look(d checkpoints.Dirs, id string) (remembered, error) {
 	now := remembered{seen: traces{written: file.ModTime()}, open: waits(d, id)}
 	if m != nil {
 		if before, is := m.asks[id]; is {
-			now.seen.transcript(before.ask.Transcript)
+			now.seen.transcript(before.ask.conversation())
 			if now.alive = before.ask.Claude.Alive(); before.seen == now.seen && before.alive == now.alive &&
 				before.open == now.open {
 				return before, nil
@@ -218,7 +218,7 @@ func (m *Memory) look(d checkpoints.Dirs, id string) (remembered, error) {
 	if now.ask, err = load(d, id); err != nil {
 		return now, err
 	}
-	now.seen.transcript(now.ask.Transcript)
+	now.seen.transcript(now.ask.conversation())
 	now.alive = now.ask.Claude.Alive()
 	now.ask.concludeFrom(Facts{Waits: now.ask.State == Open && now.open, Claude: now.alive}, false)
 	return now, nil

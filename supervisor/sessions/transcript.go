@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,14 +155,19 @@ func (r *reading) find(name string, input json.RawMessage, asked time.Time, take
 	return near
 }
 
+// pending reports whether a call is known, and has no result.
+func (r *reading) pending(id string) bool {
+	return slices.ContainsFunc(r.calls, func(c *call) bool { return c.id == id && c.outcome == None })
+}
+
 // outcome reads in the transcript what became of the call, by its id or, where that is not known, by its tool and
 // input. A conversation that has gone on without it, or is not there any more, waits for no answer.
 func (a *Ask) outcome() Outcome {
 	if a.Server != "" {
 		return ByHook // no call of the conversation is its: what the screen did with it nothing says
 	}
-	r := reading{path: a.Transcript}
-	if info, err := os.Stat(a.Transcript); err != nil || info.Size() == 0 || r.more() != nil {
+	r := reading{path: a.conversation()}
+	if info, err := os.Stat(r.path); err != nil || info.Size() == 0 || r.more() != nil {
 		return ByScreen
 	}
 	var found *call

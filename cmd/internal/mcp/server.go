@@ -40,6 +40,15 @@ type Option struct {
 	Description string `json:"description"`
 }
 
+// UnmarshalJSON reads a label alone, too: agents write it so.
+func (o *Option) UnmarshalJSON(doc []byte) error {
+	if doc[0] == '"' {
+		return json.Unmarshal(doc, &o.Label)
+	}
+	type plain Option
+	return json.Unmarshal(doc, (*plain)(o))
+}
+
 // A Server asks the questions of one host.
 type Server struct {
 	Folders *filedrop.Folders

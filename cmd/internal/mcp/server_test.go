@@ -59,7 +59,7 @@ func asked(t *testing.T, d *filedrop.Folders) filedrop.QuestionFile {
 }
 
 var which = map[string]any{"question": "Which way?", "header": "Way", "context": "Both are long.",
-	"options": []any{map[string]any{"label": "Left", "description": "uphill"}, map[string]any{"label": "Right"}}}
+	"options": []any{map[string]any{"label": "Left", "description": "uphill"}, "Right"}} // a label alone, as agents write it
 
 func TestAHostThatBreaksOffWaitsForTheSameAnswer(t *testing.T) {
 	home := t.TempDir()
@@ -124,6 +124,7 @@ func TestWhatCannotBeAskedIsSaid(t *testing.T) {
 		"there is no such":    {"handle": "ask-aaaaaaaaaaaaaaaa"},
 		"never asked":         {"handle": "../../state"},
 		"unexpected":          {"question": "a?", "answer": "yes"},
+		"did not validate":    {"question": "a?", "options": []any{7}},
 		"more than 1 MiB":     {"question": strings.Repeat("a", 2<<20)},
 	} {
 		if said, err := ask(t.Context(), in); err == nil || !strings.Contains(err.Error(), says) {
