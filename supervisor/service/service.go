@@ -188,6 +188,9 @@ type Selector interface {
 	Select(ctx context.Context, of Selection) ([]Run, error)
 	// Tally says how many runs there are of those that are wanted, whatever Most is, for people.
 	Tally(ctx context.Context, of Selection) (string, error)
+	// Asked returns the open questions that were asked first, at most most (0: all), and what else people should know of
+	// them; of a run alone, if run names one.
+	Asked(ctx context.Context, run string, most int) (open []view.QuestionView, notes []string, err error)
 	// WatchSelected gives the list at once, and again when it has changed, until each gives an error, or ctx ends (nil).
 	WatchSelected(ctx context.Context, of Selection, each func([]Run) error) error
 }

@@ -304,7 +304,7 @@ func (s *site) until(run, what string, is func(listed) bool) listed {
 	s.t.Helper()
 	var last string
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		last = s.reads("ps", "-a", "--json")
+		last = s.reads("ps", "-a", "--json", "--limit", "0")
 		var all []listed
 		if err := json.Unmarshal([]byte(last), &all); err != nil {
 			s.t.Fatal(err)

@@ -135,7 +135,7 @@ func (l *ledger) ended(ctx context.Context) map[string]listed {
 	l.t.Helper()
 	for {
 		var all []listed
-		out := l.reads("ps", "-a", "--json")
+		out := l.reads("ps", "-a", "--json", "--limit", "0")
 		if err := json.Unmarshal([]byte(out), &all); err != nil {
 			l.t.Fatal(err)
 		}

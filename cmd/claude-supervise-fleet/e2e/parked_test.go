@@ -146,8 +146,8 @@ func (p *parking) parks(total int) {
 	last, since := int64(-1), time.Now()
 	for {
 		n, err := p.fleet.Client.CountWorkflow(p.t.Context(), &workflowservice.CountWorkflowExecutionsRequest{
-			Namespace: p.fleet.Namespace, Query: fmt.Sprintf("%s = 'parked' AND %s IS NOT NULL", flow.AttributeStatus,
-				flow.AttributeOpen)})
+			Namespace: p.fleet.Namespace, Query: fmt.Sprintf("%s = 'parked' AND %s IS NOT NULL AND %s IS NOT NULL",
+				flow.AttributeStatus, flow.AttributeOpen, flow.AttributeAskedAt)})
 		switch {
 		case err != nil:
 			p.t.Fatal(err)
@@ -209,7 +209,7 @@ func (p *parking) measures(table io.Writer, worker *process) {
 func (p *parking) count(command string) int {
 	p.t.Helper()
 	var all []json.RawMessage
-	if err := json.Unmarshal([]byte(p.must(command, "--json")), &all); err != nil {
+	if err := json.Unmarshal([]byte(p.must(command, "--json", "--limit", "0")), &all); err != nil {
 		p.t.Fatal(err)
 	}
 	return len(all)

@@ -36,7 +36,7 @@ func (p Program) Ps(cmd *cobra.Command) *cobra.Command {
 		if l.Wanted.Most < 0 {
 			return exitcode.Usage("--limit takes how many runs are listed, not %d; 0: all", l.Wanted.Most)
 		}
-		if selects && !cmd.Flags().Changed("limit") && !l.AsJSON && !l.IDs {
+		if selects && !cmd.Flags().Changed("limit") && !l.IDs {
 			l.Wanted.Most = mostListed
 		}
 		l.Wanted.All = l.Wanted.All || len(l.Wanted.Statuses) > 0
@@ -56,7 +56,7 @@ func (p Program) Ps(cmd *cobra.Command) *cobra.Command {
 		fl.BoolVarP(&watch, "watch", "w", false, "update the list when something changes")
 	}
 	if selects {
-		fl.IntVar(&l.Wanted.Most, "limit", 0, "list only the newest `N` (default: 200 for people); 0: all")
+		fl.IntVar(&l.Wanted.Most, "limit", 0, "list only the newest `N` (default: 200; with -q all); 0: all")
 		fl.StringArrayVar(&l.Wanted.Labels, "label", nil, "list only runs that need this `LABEL`")
 	} else {
 		fl.IntVar(&l.Wanted.Most, "limit", 0, "list only the newest `N`; 0: all")

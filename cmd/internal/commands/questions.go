@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"claude-supervise/cmd/internal/asking"
+	"claude-supervise/cmd/internal/exitcode"
 	"claude-supervise/cmd/internal/help"
 	"claude-supervise/cmd/internal/terminal"
 	"claude-supervise/supervisor/doctor"
@@ -18,11 +19,25 @@ import (
 // Questions makes the command that lists open questions.
 func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 	var asJSON bool
+	most, selects := 0, service.Can[service.Selector](p.Can)
 	cmd.Args = help.Exactly(0, 1, "at most the id of a run"+map[bool]string{true: " or an agent"}[p.local()])
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var open []view.QuestionView
 		var notes []string
+		if most < 0 {
+			return exitcode.Usage("--limit takes how many questions are listed, not %d; 0: all", most)
+		}
 		err := p.with(cmd.Context(), func(s service.Runs) (err error) {
+			if selector, is := s.(service.Selector); is {
+				var of view.RunView
+				if len(args) > 0 {
+					if of, err = s.Run(cmd.Context(), args[0]); err != nil {
+						return err
+					}
+				}
+				open, notes, err = selector.Asked(cmd.Context(), of.ID, most)
+				return err
+			}
 			if len(args) == 0 {
 				open, notes, err = s.Questions(cmd.Context())
 				return err
@@ -51,6 +66,9 @@ func (p Program) Questions(cmd *cobra.Command) *cobra.Command {
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	if selects {
+		cmd.Flags().IntVar(&most, "limit", mostListed, "list only the first `N` that were asked; 0: all")
+	}
 	return p.command(p.completes(cmd, EitherOf(RunsOf(false, AnyRun), AgentsOf), Nothing))
 }
 

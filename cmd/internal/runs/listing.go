@@ -69,7 +69,7 @@ func (l *Listing) list(ctx context.Context, s service.Runs) (runs []service.Run,
 	if !is {
 		return s.List(ctx, l.Wanted.All)
 	}
-	if runs, err = selector.Select(ctx, l.Wanted); err == nil && len(runs) == l.Wanted.Most && !l.AsJSON && !l.IDs {
+	if runs, err = selector.Select(ctx, l.Wanted); err == nil && len(runs) == l.Wanted.Most && !l.IDs {
 		l.tally, err = selector.Tally(ctx, l.Wanted)
 	}
 	return runs, err
@@ -124,6 +124,9 @@ func (l Listing) of(runs []service.Run) []service.Run {
 func (l Listing) print(p *terminal.Printer, runs []service.Run) error {
 	switch {
 	case l.AsJSON:
+		if l.tally != "" { // whoever reads the array is told that it is not all
+			p.Notice(strings.TrimSpace(l.tally))
+		}
 		all := []any{} // never null
 		for _, r := range runs {
 			all = append(all, r.JSON)

@@ -34,8 +34,9 @@ func newPs() *cobra.Command {
 		Use:   "ps",
 		Short: "list the runs of the fleet",
 		Long: "List the runs of the fleet, oldest first, with the worker that has each.\n" +
-			"Below a run: why it waits, and the last thing that befell it. On a screen that\n" +
-			"is the newest 200, and how many there are; --json and -q list all.",
+			"Below a run: why it waits, and the last thing that befell it. That is the newest\n" +
+			"200, and how many there are, which --json says on stderr; --limit 0 lists all,\n" +
+			"and so does -q.",
 		Example: "  claude-supervise fleet ps\n  claude-supervise fleet ps --status parked --label gpu --since 2d\n" +
 			"  claude-supervise fleet ps -a --json",
 	})
@@ -104,9 +105,10 @@ others are stopped all the same.`,
 
 func newQuestions() *cobra.Command {
 	return theFleetOf().Questions(&cobra.Command{
-		Use:     "questions",
-		Short:   "list the open questions of all runs of the fleet",
-		Long:    "List the open questions of all runs of the fleet, oldest first.",
+		Use:   "questions",
+		Short: "list the open questions of all runs of the fleet",
+		Long: "List the open questions of all runs of the fleet, oldest first. That is the\n" +
+			"first 200; how many runs ask, --json says on stderr. --limit 0 lists all.",
 		Example: "  claude-supervise fleet questions\n  claude-supervise fleet questions --json",
 	})
 }

@@ -107,8 +107,12 @@ SIGTERM or Ctrl-C.`,
 
 // work has runs until ctx ends.
 func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.Worker)) error {
-	if err := c.Check(ctx); err != nil {
+	knows, missing, err := c.Check(ctx)
+	if err != nil {
 		return err
+	}
+	if missing != "" {
+		say("%s", missing)
 	}
 	store, err := c.snapshots(ctx)
 	if err != nil {
@@ -119,7 +123,7 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		return err
 	}
 	c.Hosts = nil // it decides all the time
-	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Store: store, Labels: f.labels,
+	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Deciding: knows, Store: store, Labels: f.labels,
 		Capacity: f.capacity, Leave: f.leave, Log: workerLog()}
 	if w.Name == "" {
 		if w.Name, err = os.Hostname(); err != nil {

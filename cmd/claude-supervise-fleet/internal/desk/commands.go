@@ -115,6 +115,20 @@ func (c *Commands) Questions(ctx context.Context) (open []view.QuestionView, not
 	return open, nil, err
 }
 
+// Asked returns the open questions that were asked first.
+func (c *Commands) Asked(ctx context.Context, run string, most int) (open []view.QuestionView, notes []string,
+	err error) {
+	if run != "" {
+		open, err = c.fleet.QuestionsNamed(ctx, run)
+		return open, nil, err
+	}
+	open, runs, err := c.fleet.Asked(ctx, most)
+	if most > 0 && len(open) == most && runs > most {
+		notes = []string{fmt.Sprintf("%d runs ask; these are the %d questions asked first. All of them: --limit 0", runs, most)}
+	}
+	return open, notes, err
+}
+
 // Awaitable finds runs: a fleet waits for whole ones.
 func (c *Commands) Awaitable(ctx context.Context, ids []string) (nodes []view.Node, err error) {
 	c.named = map[string]flow.Listed{}

@@ -13,15 +13,17 @@ import (
 )
 
 // Check looks whether the namespace has the search attributes that workflows set: without them none of their decisions
-// is taken. A server that does not say which it has is not kept from being used.
-func (f Fleet) Check(ctx context.Context) error {
+// is taken. A server that does not say which it has is not kept from being used. It returns which others there are, and
+// how to make those that are not.
+func (f Fleet) Check(ctx context.Context) (d flow.Deciding, make string, err error) {
 	return lacks(ctx, f.Client.OperatorService(), f.Namespace)
 }
 
-func lacks(ctx context.Context, server operatorservice.OperatorServiceClient, namespace string) error {
+func lacks(ctx context.Context, server operatorservice.OperatorServiceClient, namespace string) (d flow.Deciding,
+	make string, err error) {
 	has, err := server.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		return nil //nolint:nilerr // it may be for administrators only
+		return d, "", nil //nolint:nilerr // it may be for administrators only
 	}
 	var missing, command []string
 	for _, name := range slices.Sorted(maps.Keys(flow.Attributes())) {
@@ -30,10 +32,15 @@ func lacks(ctx context.Context, server operatorservice.OperatorServiceClient, na
 			command = append(command, "--name "+name+" --type "+flow.Attributes()[name].String())
 		}
 	}
+	d.AskedAt = !slices.Contains(missing, flow.AttributeAskedAt)
 	if len(missing) == 0 {
-		return nil
+		return d, "", nil
 	}
-	return fmt.Errorf("the namespace %s lacks the search attributes %s. Nothing was started. Make them with:\n"+
+	make = fmt.Sprintf("the namespace %s lacks the search attributes %s. %%s. Make them with:\n"+
 		"  temporal operator search-attribute create --namespace %s \\\n    %s", namespace, strings.Join(missing, ", "),
 		namespace, strings.Join(command, " \\\n    "))
+	if !d.AskedAt && len(missing) == 1 {
+		return d, fmt.Sprintf(make, "What is asked is listed by reading all of it"), nil
+	}
+	return d, "", fmt.Errorf(make, "Nothing was started")
 }

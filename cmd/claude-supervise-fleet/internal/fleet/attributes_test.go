@@ -28,17 +28,23 @@ func (o *operator) ListSearchAttributes(context.Context, *operatorservice.ListSe
 func TestMissingSearchAttributesAreSaid(t *testing.T) {
 	server := &operator{}
 	server.has.CustomAttributes = flow.Attributes()
-	if err := lacks(t.Context(), server, "shop"); err != nil {
-		t.Errorf("with all of them: %v", err)
+	if d, missing, err := lacks(t.Context(), server, "shop"); err != nil || missing != "" || !d.AskedAt {
+		t.Errorf("with all of them: %+v, %s, %v", d, missing, err)
 	}
+	delete(server.has.CustomAttributes, flow.AttributeAskedAt)
+	d, missing, err := lacks(t.Context(), server, "shop")
+	if err != nil || !strings.Contains(missing, "--name ClaudeSuperviseAskedAt --type Datetime") || d.AskedAt {
+		t.Errorf("without one that it can do without: %+v, %s, %v", d, missing, err)
+	}
+	server.has.CustomAttributes = flow.Attributes()
 	delete(server.has.CustomAttributes, flow.AttributeOpen)
-	err := lacks(t.Context(), server, "shop")
+	_, _, err = lacks(t.Context(), server, "shop")
 	if err == nil || !strings.Contains(err.Error(), "--namespace shop \\\n    --name ClaudeSuperviseOpen --type KeywordList") ||
 		strings.Contains(err.Error(), flow.AttributeStatus) {
 		t.Errorf("without one: %v", err)
 	}
 	server.err = errors.New("administrators only")
-	if err := lacks(t.Context(), server, "shop"); err != nil {
+	if d, missing, err := lacks(t.Context(), server, "shop"); err != nil || missing != "" || d.AskedAt {
 		t.Errorf("a server that does not say: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"os/user"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	enums "go.temporal.io/api/enums/v1"
@@ -24,6 +25,7 @@ import (
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
@@ -221,9 +223,9 @@ func (f Fleet) Now(ctx context.Context, run, by string) error {
 // Runs returns the runs of the fleet, the latest first; all: those that have ended, too. asking: only those with open
 // questions.
 func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error) {
-	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
-	if !all {
-		query += " AND ExecutionStatus = 'Running'"
+	query := goingOn
+	if all {
+		query = anyRun
 	}
 	if asking {
 		query += fmt.Sprintf(" AND %s IS NOT NULL", flow.AttributeOpen)
@@ -234,21 +236,27 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 // Changed returns the runs that have changed in the lists after a time of the server's, those that have ended since
 // included. Runs that do not say when (flow.Listed.Changed) are not among them.
 func (f Fleet) Changed(ctx context.Context, after time.Time) ([]flow.Listed, error) {
-	return f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND %s > '%s'", flow.WorkflowName, flow.AttributeChanged,
+	return f.list(ctx, fmt.Sprintf("%s AND %s > '%s'", anyRun, flow.AttributeChanged,
 		after.UTC().Format(time.RFC3339Nano)), math.MaxInt, nil)
 }
 
 // Past returns runs that have ended, the latest first: at most most of them, after the first skip. What the server
 // lists first are those that have ended last.
 func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) {
-	runs, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'Running' AND "+
-		"ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), skip+most, nil)
+	runs, err := f.list(ctx, anyRun+" AND ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'",
+		skip+most, nil)
 	if err != nil {
 		return nil, err
 	}
 	runs = runs[min(skip, len(runs)):]
 	return runs[:min(most, len(runs))], nil
 }
+
+// The beginnings of queries.
+const (
+	anyRun  = "WorkflowType = '" + flow.WorkflowName + "'"
+	goingOn = anyRun + " AND ExecutionStatus = 'Running'"
+)
 
 // mostForeign is how many entries of a list may be of nobody with the key, before the rest is not looked at.
 const mostForeign = 10_000
@@ -260,22 +268,17 @@ func (f Fleet) list(ctx context.Context, query string, enough int, wanted func(f
 	var foreign []flow.Listed // that somebody without the key has put there, unless nothing opens
 	var unread error
 	known := map[string]bool{} // a run that was tried again has several workflows: the latest counts
-	size := int32(flow.MostListed)
+	size := flow.MostListed
 	if wanted == nil { // each counts
-		size = int32(min(flow.MostListed, enough)) //nolint:gosec // a page has some hundred
+		size = min(size, enough)
 	}
-	for page := []byte(nil); ; {
-		list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: f.Namespace, Query: query, NextPageToken: page, PageSize: size})
-		if err != nil {
-			return nil, fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
-		}
-		for _, w := range list.GetExecutions() {
+	err := f.pages(ctx, query, size, func(page []*workflowpb.WorkflowExecutionInfo) (news, more bool) {
+		for _, w := range page {
 			id := w.GetExecution().GetWorkflowId()
 			if known[id] || w.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW {
 				continue
 			}
-			known[id] = true
+			known[id], news = true, true
 			l, err := f.listed(w)
 			switch {
 			case err == nil && wanted != nil && !wanted(l):
@@ -287,21 +290,70 @@ func (f Fleet) list(ctx context.Context, query string, enough int, wanted func(f
 					"sealed for it by this fleet", w.GetStartTime().AsTime()))
 			}
 		}
-		if page = list.GetNextPageToken(); len(page) > 0 && len(runs) < enough && len(foreign) < mostForeign {
-			continue
-		}
-		if len(runs) == 0 && unread != nil {
-			return nil, unread
-		}
-		return append(runs, foreign...), nil
+		return news, len(runs) < enough && len(foreign) < mostForeign
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(runs) == 0 && unread != nil:
+		return nil, unread
 	}
+	return append(runs, foreign...), nil
+}
+
+// pages gives what a query finds page by page: first what goes on, the latest begun first, and then what has ended, the
+// latest ended first. each says whether anything of a page was new, and whether more is wanted.
+//
+// A page begins by the time at which the one before ended. A server whose database is one of SQL passes over all that
+// was listed before to come to what a page token means.
+func (f Fleet) pages(ctx context.Context, query string, size int,
+	each func([]*workflowpb.WorkflowExecutionInfo) (news, more bool)) error {
+	r := &workflowservice.ListWorkflowExecutionsRequest{Namespace: f.Namespace, Query: query,
+		PageSize: int32(size)} //nolint:gosec // a page has some hundred
+	running := query
+	if !strings.HasPrefix(query, goingOn) {
+		running += " AND ExecutionStatus = 'Running'"
+	}
+	goesOn := false // of what goes on there may be more, and what has ended comes after it
+	for {
+		list, err := f.Client.ListWorkflow(ctx, r)
+		if err != nil {
+			return fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
+		}
+		page := list.GetExecutions()
+		news, more := each(page)
+		switch {
+		case !more:
+			return nil
+		case len(list.GetNextPageToken()) > 0 && !news: // more are of one moment than there are on a page
+			r.NextPageToken = list.GetNextPageToken()
+			continue
+		case len(list.GetNextPageToken()) > 0:
+			last := page[len(page)-1]
+			if goesOn = last.GetCloseTime() == nil; goesOn {
+				r.Query = running + " AND StartTime < " + after(last.GetStartTime())
+			} else {
+				r.Query = query + " AND CloseTime < " + after(last.GetCloseTime())
+			}
+		case goesOn && running != query:
+			goesOn, r.Query = false, query+" AND ExecutionStatus != 'Running'"
+		default:
+			return nil
+		}
+		r.NextPageToken = nil
+	}
+}
+
+// after is a time just after one that a server has said, which may keep more of it than it says.
+func after(at *timestamppb.Timestamp) string {
+	return "'" + at.AsTime().Add(time.Millisecond).UTC().Format(time.RFC3339Nano) + "'"
 }
 
 // KeyOpens looks whether a run that the fleet has opens with this key: nobody else could read one that is sealed with
 // another. A fleet that has none yet takes any.
 func (f Fleet) KeyOpens(ctx context.Context) error {
 	list, err := f.Client.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: f.Namespace,
-		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus != 'ContinuedAsNew'", flow.WorkflowName), PageSize: 50})
+		Query: anyRun + " AND ExecutionStatus != 'ContinuedAsNew'", PageSize: 50})
 	if err != nil {
 		return fmt.Errorf("the fleet's runs cannot be listed: %w", said(err))
 	}
@@ -357,8 +409,7 @@ func (f Fleet) Run(ctx context.Context, id string) (flow.Listed, error) {
 		return flow.Listed{}, &NoRunError{id}
 	}
 	// The names are sealed: the lists are read up to the first run that has it.
-	found, err := f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1,
-		func(l flow.Listed) bool { return l.Name == id })
+	found, err := f.list(ctx, anyRun, 1, func(l flow.Listed) bool { return l.Name == id })
 	for _, r := range found {
 		if r.Name == id {
 			return r, nil
@@ -391,8 +442,8 @@ var questionID = regexp.MustCompile(`^q-[a-z0-9]{1,32}$`)
 // or the name of a run. A question's own is looked up without a list of what others ask.
 func (f Fleet) QuestionsNamed(ctx context.Context, id string) ([]view.QuestionView, error) {
 	if questionID.MatchString(id) {
-		found, err := questionsOf(f.list(ctx, fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s = '%s'",
-			flow.WorkflowName, flow.AttributeOpen, id), math.MaxInt, nil))
+		found, err := questionsOf(f.list(ctx, fmt.Sprintf("%s AND %s = '%s'", goingOn, flow.AttributeOpen, id), math.MaxInt,
+			nil))
 		if err != nil || len(found) > 0 || flow.IsOther(id) { // it means nothing else
 			return Named(found, id), err
 		}
@@ -437,7 +488,7 @@ func questionsOf(runs []flow.Listed, err error) ([]view.QuestionView, error) {
 // WhoseAnswer returns the answer that a question has; nil if it has none that the fleet knows. The lists are read up to
 // the run that has it.
 func (f Fleet) WhoseAnswer(ctx context.Context, question string) (a *flow.Answer, err error) {
-	_, err = f.list(ctx, fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName), 1, func(l flow.Listed) bool {
+	_, err = f.list(ctx, anyRun, 1, func(l flow.Listed) bool {
 		at := slices.IndexFunc(l.Answered, func(a flow.Answer) bool { return a.Question == question })
 		if at >= 0 && a == nil {
 			a = &l.Answered[at]

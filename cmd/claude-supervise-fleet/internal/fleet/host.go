@@ -65,12 +65,12 @@ func (f Fleet) Host() (stop func(), err error) {
 	withoutCache()
 	w := sdkworker.New(f.Client, flow.BaseQueue, sdkworker.Options{LocalActivityWorkerOnly: true,
 		DeadlockDetectionTimeout: flow.DecidesWithin, OnFatalError: func(error) {}})
-	Decide(w)
+	Decide(w, flow.Deciding{}) // what it leaves out is said by the next worker
 	return w.Stop, w.Start()
 }
 
 // Decide has a worker decide about runs.
-func Decide(w sdkworker.WorkflowRegistry) {
-	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
+func Decide(w sdkworker.WorkflowRegistry, d flow.Deciding) {
+	w.RegisterWorkflowWithOptions(d.Run, workflow.RegisterOptions{Name: flow.WorkflowName})
 	w.RegisterWorkflowWithOptions(flow.Again, workflow.RegisterOptions{Name: flow.AgainName})
 }

@@ -13,6 +13,7 @@ import (
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/supervisor/service"
+	"claude-supervise/supervisor/view"
 )
 
 // Selected returns the runs of the fleet that are wanted, the latest first. The server finds them by what it knows: the
@@ -42,11 +43,9 @@ var statusForm = regexp.MustCompile(`^[a-z_]{1,32}$`)
 
 // selects returns the query that finds what is wanted, and perhaps more.
 func selects(of service.Selection) (string, error) {
-	query := fmt.Sprintf("WorkflowType = '%s'", flow.WorkflowName)
-	if !of.All {
-		query += " AND ExecutionStatus = 'Running'"
-	} else {
-		query += " AND ExecutionStatus != 'ContinuedAsNew'"
+	query := goingOn
+	if of.All {
+		query = anyRun + " AND ExecutionStatus != 'ContinuedAsNew'"
 	}
 	if !of.Since.IsZero() { // a run may have begun before its present workflow
 		query += fmt.Sprintf(" AND StartTime >= '%s'", of.Since.UTC().Format(time.RFC3339Nano))
@@ -78,15 +77,12 @@ func (f Fleet) Count(ctx context.Context, of service.Selection) (all int, by map
 	if len(of.Labels) > 0 {
 		return 0, nil, nil
 	}
-	count := func(of service.Selection) int {
+	count := func(of service.Selection) (n int) {
 		query, wrong := selects(of)
-		if err != nil || wrong != nil {
-			return 0
+		if err == nil && wrong == nil {
+			n, err = f.count(ctx, query)
 		}
-		var found *workflowservice.CountWorkflowExecutionsResponse
-		found, err = f.Client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: f.Namespace,
-			Query: query})
-		return int(found.GetCount())
+		return n
 	}
 	all, by = count(of), map[string]int{}
 	for _, status := range counted {
@@ -97,15 +93,86 @@ func (f Fleet) Count(ctx context.Context, of service.Selection) (all int, by map
 		}
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("the fleet's runs cannot be counted: %w", said(err))
+		return 0, nil, fmt.Errorf("the fleet's runs cannot be counted: %w", err)
 	}
 	return all, by, nil
 }
 
-// Asking returns how many runs have open questions.
-func (f Fleet) Asking(ctx context.Context) (int, error) {
+// Asked returns the open questions that were asked first, at most most (0: all), and how many runs ask. Of very many only
+// those are read, if all their runs say when they asked.
+func (f Fleet) Asked(ctx context.Context, most int) (open []view.QuestionView, runs int, err error) {
+	query := asking
+	if most > 0 {
+		if runs, err = f.Asking(ctx); err != nil {
+			return nil, 0, err
+		}
+		if runs > max(most, flow.MostListed) {
+			query += f.askedFirst(ctx, most, runs)
+		}
+	}
+	open, err = questionsOf(f.list(ctx, query, math.MaxInt, nil))
+	if most > 0 {
+		open = open[:min(most, len(open))]
+	}
+	return open, runs, err
+}
+
+// mostSteps is how often it is counted at most how many have asked by a time.
+const mostSteps = 24
+
+// askedFirst returns what finds of so many runs that ask no fewer than most that asked first, and not many more; "": some do
+// not say when they asked. A server counts by a time, and does not sort by one: the time is looked for.
+func (f Fleet) askedFirst(ctx context.Context, most, have int) string {
+	by := func(at time.Time) string {
+		return fmt.Sprintf(" AND %s <= '%s'", flow.AttributeAskedAt, at.UTC().Format(time.RFC3339Nano))
+	}
+	if silent, err := f.count(ctx, asking+" AND "+flow.AttributeAskedAt+" IS NULL"); err != nil || silent > 0 {
+		return ""
+	}
+	now := time.Now().Add(time.Hour) // that of the server may be another
+	late, early := 0, 31             // so many powers of two of seconds before now: by late most have asked, by early not
+	until, since, less := now, time.Unix(0, 0), 0
+	for late+1 < early {
+		k := (late + early) / 2
+		at := now.Add(-time.Second << k)
+		n, err := f.count(ctx, asking+by(at))
+		switch {
+		case err != nil:
+			return ""
+		case n >= most:
+			late, until, have = k, at, n
+		default:
+			early, since, less = k, at, n
+		}
+	}
+	for step := 0; step < mostSteps && have > 2*most && until.Sub(since) > time.Millisecond; step++ {
+		share := 0.5
+		if step%2 == 0 { // as if they had asked evenly
+			share = max(float64(most*3/2-less)/float64(have-less), 0.02)
+		}
+		at := since.Add(time.Duration(share * float64(until.Sub(since))))
+		n, err := f.count(ctx, asking+by(at))
+		switch {
+		case err != nil:
+			return ""
+		case n >= most:
+			until, have = at, n
+		default:
+			since, less = at, n
+		}
+	}
+	return by(until)
+}
+
+// count returns how many a query finds.
+func (f Fleet) count(ctx context.Context, query string) (int, error) {
 	found, err := f.Client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: f.Namespace,
-		Query: fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running' AND %s IS NOT NULL", flow.WorkflowName,
-			flow.AttributeOpen)})
+		Query: query})
 	return int(found.GetCount()), said(err)
 }
+
+// asking finds the runs with open questions.
+const asking = goingOn + " AND " + flow.AttributeOpen + " IS NOT NULL"
+
+// Asking returns how many runs have open questions.
+func (f Fleet) Asking(ctx context.Context) (int, error) { return f.count(ctx, asking) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,31 +18,45 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	sdk "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/seal"
 	"claude-supervise/supervisor/service"
 )
 
-// pages is a server that lists these runs page by page, whatever it is asked.
+// pages is a server that lists these runs page by page, the latest begun first, whatever else it is asked.
 type pages struct {
 	sdk.Client
 	all     []*workflowpb.WorkflowExecutionInfo
 	queries []string
 	read    int // entries that it has given
+	passed  int // entries that it has passed over, as a database does that is given a page token
 }
+
+var startedBefore = regexp.MustCompile(`StartTime < '([^']+)'`)
 
 // ListWorkflow gives a page.
 func (p *pages) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
 	*workflowservice.ListWorkflowExecutionsResponse, error) {
 	at := 0
-	if _, err := fmt.Sscan(string(r.GetNextPageToken()), &at); err != nil {
-		p.queries = append(p.queries, r.GetQuery())
+	p.queries = append(p.queries, r.GetQuery())
+	_, _ = fmt.Sscan(string(r.GetNextPageToken()), &at)
+	p.passed += at
+	var found []*workflowpb.WorkflowExecutionInfo
+	before := time.Unix(1<<40, 0)
+	if said := startedBefore.FindStringSubmatch(r.GetQuery()); said != nil {
+		before, _ = time.Parse(time.RFC3339Nano, said[1])
 	}
-	end := min(at+int(r.GetPageSize()), len(p.all))
+	for _, w := range p.all {
+		if w.GetStartTime().AsTime().Before(before) {
+			found = append(found, w)
+		}
+	}
+	end := min(at+int(r.GetPageSize()), len(found))
 	p.read += end - at
-	response := &workflowservice.ListWorkflowExecutionsResponse{Executions: p.all[at:end]}
-	if end < len(p.all) {
+	response := &workflowservice.ListWorkflowExecutionsResponse{Executions: found[at:end]}
+	if end < len(found) {
 		response.NextPageToken = fmt.Append(nil, end)
 	}
 	return response, nil
@@ -68,8 +84,8 @@ func manyRuns(t *testing.T, n int) (*pages, Fleet) {
 			t.Fatal(err)
 		}
 		p.all = append(p.all, &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id},
-			Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
-			Memo:   &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}}})
+			Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING, StartTime: timestamppb.New(time.Unix(int64(1e9-i), 0)),
+			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}}})
 	}
 	return p, Fleet{Client: p, Namespace: "n", Converter: key.Converter()}
 }
@@ -86,10 +102,10 @@ func TestOfVeryManyRunsOnlyThoseThatAreWantedAreRead(t *testing.T) {
 	}{
 		"the newest":  {of: service.Selection{Most: 5}, want: 5, last: "r-00000004", most: 5, query: "ExecutionStatus = 'Running'"},
 		"by labels":   {of: service.Selection{Most: 5, Labels: []string{"cpu"}}, want: 5, last: "r-00000009", most: 400},
-		"by time":     {of: service.Selection{Since: time.Unix(1e9-9, 0)}, want: 10, last: "r-00000009", most: 2000, query: "StartTime >= '2001-09-09T01:46:31Z'"},
+		"by time":     {of: service.Selection{Since: time.Unix(1e9-9, 0)}, want: 10, last: "r-00000009", most: 2005, query: "StartTime >= '2001-09-09T01:46:31Z'"},
 		"by statuses": {of: service.Selection{All: true, Most: 1, Statuses: []string{"parked", "failed"}}, want: 1, last: "r-00000000", most: 1, query: "ClaudeSuperviseStatus IN ('parked', 'failed')"},
 		"queued":      {of: service.Selection{Most: 1, Statuses: []string{"queued"}}, want: 1, last: "r-00000000", most: 1, query: "IN ('queued') OR ClaudeSuperviseStatus IS NULL AND"},
-		"all":         {of: service.Selection{}, want: 2000, last: "r-00001999", most: 2000},
+		"all":         {of: service.Selection{}, want: 2000, last: "r-00001999", most: 2005},
 		"a quote":     {of: service.Selection{Statuses: []string{"x' OR '"}}, refuse: true},
 	} {
 		p.read, p.queries = 0, nil
@@ -103,6 +119,62 @@ func TestOfVeryManyRunsOnlyThoseThatAreWantedAreRead(t *testing.T) {
 	if err != nil || all == 0 || by["parked"] <= all || len(by) != len(counted) {
 		t.Errorf("they are counted as %d, %v, %v", all, by, err)
 	}
+}
+
+// A server reads each run once, however many there are, and passes over none of them to come to a page: ten times as many
+// runs cost it ten times as much. Only where more than a page have begun in one moment does it take more.
+func TestToListAllCostsAsMuchAsThereAre(t *testing.T) {
+	for _, n := range []int{500, 5000} {
+		p, f := manyRuns(t, n)
+		runs, err := f.Runs(t.Context(), false, false)
+		if least := (n + flow.MostListed - 1) / flow.MostListed; err != nil || len(runs) != n || p.passed > 0 ||
+			p.read > n+least || len(p.queries) > least+1 {
+			t.Errorf("of %d runs %d are listed: %d read, %d passed over, by %d requests: %v", n, len(runs), p.read, p.passed,
+				len(p.queries), err)
+		}
+	}
+	p, f := manyRuns(t, 3*flow.MostListed)
+	for _, w := range p.all[10 : 10+2*flow.MostListed] {
+		w.StartTime = p.all[10].StartTime
+	}
+	if runs, err := f.Runs(t.Context(), false, false); err != nil || len(runs) != 3*flow.MostListed {
+		t.Errorf("%d of %d are listed: %v", len(runs), 3*flow.MostListed, err)
+	}
+}
+
+// What has ended is listed after what goes on, and nothing is left out between them.
+func TestWhatHasEndedIsListedAfterWhatGoesOn(t *testing.T) {
+	p, f := manyRuns(t, flow.MostListed+100)
+	ended := &pages{}
+	p.all, ended.all = p.all[:flow.MostListed+10], p.all[flow.MostListed+10:]
+	for i, w := range ended.all {
+		w.Status, w.CloseTime = enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, timestamppb.New(time.Unix(int64(2e9-i), 0))
+		w.StartTime = timestamppb.New(time.Unix(3e9, 0)) // after all that go on
+	}
+	f.Client = both{p, ended}
+	runs, err := f.Runs(t.Context(), true, false)
+	if err != nil || len(runs) != flow.MostListed+100 || p.passed+ended.passed > 0 {
+		t.Errorf("%d are listed: %v", len(runs), err)
+	}
+}
+
+// both is a server with runs that go on and runs that have ended.
+type both struct {
+	*pages
+	ended *pages
+}
+
+// ListWorkflow gives a page.
+func (b both) ListWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	switch q := r.GetQuery(); {
+	case strings.Contains(q, "ExecutionStatus = 'Running'"):
+		return b.pages.ListWorkflow(ctx, r)
+	case strings.Contains(q, "ExecutionStatus != 'Running'"):
+		return b.ended.ListWorkflow(ctx, r)
+	}
+	all := &pages{all: slices.Concat(b.all, b.ended.all)}
+	return all.ListWorkflow(ctx, r)
 }
 
 // Names are sealed, so that the lists are read for them; up to the first that has it, and for no id of anything.

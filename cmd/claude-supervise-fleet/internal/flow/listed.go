@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -32,6 +33,7 @@ var (
 	attributeOpen    = temporal.NewSearchAttributeKeyKeywordList(AttributeOpen)
 	attributeStatus  = temporal.NewSearchAttributeKeyKeyword(AttributeStatus)
 	attributeChanged = temporal.NewSearchAttributeKeyTime(AttributeChanged)
+	attributeAskedAt = temporal.NewSearchAttributeKeyTime(AttributeAskedAt)
 )
 
 // listed returns the run as lists have it.
@@ -188,6 +190,9 @@ func (r *run) showsNow(ctx workflow.Context) {
 		if r.once {
 			all = append(all, attributeChanged.ValueSet(workflow.Now(ctx)))
 		}
+		if r.once && r.AskedAt {
+			all = append(all, r.askedAt())
+		}
 		if err := workflow.UpsertTypedSearchAttributes(ctx, all...); err != nil {
 			r.log.Error("search attributes", "error", err)
 		}
@@ -198,6 +203,20 @@ func (r *run) showsNow(ctx workflow.Context) {
 	if err := workflow.UpsertMemo(ctx, map[string]any{MemoRun: l}); err != nil {
 		r.log.Error("memo", "error", err)
 	}
+}
+
+// askedAt says when the first question that is open was asked.
+func (r *run) askedAt() temporal.SearchAttributeUpdate {
+	var first time.Time
+	for _, q := range r.open() {
+		if first.IsZero() || q.AskedAt.Before(first) {
+			first = q.AskedAt
+		}
+	}
+	if first.IsZero() {
+		return attributeAskedAt.ValueUnset()
+	}
+	return attributeAskedAt.ValueSet(first)
 }
 
 // hasChanged reports whether the memo is to be set, once after each change.

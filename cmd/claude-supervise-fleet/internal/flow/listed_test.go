@@ -5,7 +5,24 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
 )
+
+// The server is told when the first question was asked that is open, so that those are found that asked first.
+func TestTheServerKnowsWhenARunHasAsked(t *testing.T) {
+	first, second := time.Unix(1e9, 0), time.Unix(2e9, 0)
+	r := run{Input: Input{Task: Task{Run: id}, Seen: Seen{Questions: []QuestionInfo{{ID: "q-2", AskedAt: second},
+		{ID: "q-1", AskedAt: first}}}}}
+	for _, want := range []time.Time{first, second, {}} {
+		at, is := temporal.NewSearchAttributes(r.askedAt()).GetTime(attributeAskedAt)
+		if is == want.IsZero() || is && !at.Equal(want) {
+			t.Errorf("with the answers %v it is %s, %t", r.Answers, at, is)
+		}
+		r.Answers = append(r.Answers, Answer{Question: fmt.Sprintf("q-%d", len(r.Answers)+1)})
+	}
+}
 
 // Whatever a run asks, and however much, a list and what a worker tells have room for it: a server fails a workflow whose
 // memo or search attribute is too large, again and again.

@@ -36,6 +36,8 @@ const (
 	AttributeStatus = "ClaudeSuperviseStatus" // of the run: a keyword
 
 	AttributeChanged = "ClaudeSuperviseChanged" // when what lists have of the run changed last: a time
+	// When the first of its open questions was asked: a time. A namespace may lack it: lists are read whole then.
+	AttributeAskedAt = "ClaudeSuperviseAskedAt"
 )
 
 // The kinds of errors that cross the fleet.
@@ -266,11 +268,12 @@ func (l Listed) Why() string {
 	return l.Reason + " · " + last
 }
 
-// Attributes are the search attributes that a namespace of a fleet needs.
+// Attributes are the search attributes that a namespace of a fleet has.
 func Attributes() map[string]enums.IndexedValueType {
 	return map[string]enums.IndexedValueType{
 		AttributeOpen:    enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 		AttributeStatus:  enums.INDEXED_VALUE_TYPE_KEYWORD,
 		AttributeChanged: enums.INDEXED_VALUE_TYPE_DATETIME,
+		AttributeAskedAt: enums.INDEXED_VALUE_TYPE_DATETIME,
 	}
 }

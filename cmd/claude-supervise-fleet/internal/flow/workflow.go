@@ -48,6 +48,7 @@ const tooLong = 10 * 365 * 24 * time.Hour
 // A run is one run in its workflow.
 type run struct {
 	Input
+	Deciding
 	log       log.Logger
 	held      bool                // a worker has it
 	closed    map[string]int      // of Closed, in which epoch the question was found to be answered
@@ -70,9 +71,17 @@ type run struct {
 	lastMemo  string
 }
 
+// A Deciding says what the server knows that has workflows decided about. Nothing that a history has depends on it.
+type Deciding struct {
+	AskedAt bool // the namespace has AttributeAskedAt
+}
+
+// Run is the workflow where the server knows no more than it has to.
+func Run(ctx workflow.Context, in Input) (Listed, error) { return Deciding{}.Run(ctx, in) }
+
 // Run is the workflow. It returns how the run ended.
-func Run(ctx workflow.Context, in Input) (Listed, error) {
-	r := &run{Input: in, log: workflow.GetLogger(ctx), closed: map[string]int{}, since: workflow.Now(ctx)}
+func (d Deciding) Run(ctx workflow.Context, in Input) (Listed, error) {
+	r := &run{Input: in, Deciding: d, log: workflow.GetLogger(ctx), closed: map[string]int{}, since: workflow.Now(ctx)}
 	is := func(change string) bool {
 		return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 	}

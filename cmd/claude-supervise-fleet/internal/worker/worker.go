@@ -36,6 +36,7 @@ type Worker struct {
 	Program  string // the path of claude-supervise
 	Client   sdk.Client
 	Fleet    fleet.Fleet // that Client reaches
+	Deciding flow.Deciding
 	Store    Store
 	Repos    *Repos
 	Labels   []string
@@ -180,7 +181,7 @@ func (w *Worker) takers(refused chan<- error) ([]sdkworker.Worker, error) {
 			DeadlockDetectionTimeout: flow.DecidesWithin, OnFatalError: notes(refused),
 		})
 		if set == 0 {
-			fleet.Decide(taker)
+			fleet.Decide(taker, w.Deciding)
 		}
 		taker.RegisterActivityWithOptions(w.supervise, activity.RegisterOptions{Name: flow.Supervise})
 		workers = append(workers, taker)
