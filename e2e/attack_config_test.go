@@ -59,10 +59,10 @@ func configDir(home string) string {
 func TestAnAgentIsAskedAboutBeforeItWritesToThePersonsConfig(t *testing.T) {
 	t.Parallel()
 	program := claude.Program(t)
-	for name, flags := range map[string][]string{
+	for name, flags := range playedAttacks(t, map[string][]string{
 		"allowed": {"--allowedTools=Bash", "--allowedTools=Edit", "--allowedTools=Write", "--permission-mode=acceptEdits"},
 		"bypass":  {"--permission-mode=bypassPermissions"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var home string

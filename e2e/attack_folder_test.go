@@ -139,7 +139,7 @@ func TestNoRuleCoversACommandWithWhiteSpaceOfItsOwn(t *testing.T) {
 		s.put("x", "#!/bin/sh\n")
 		return calls
 	}
-	for name, flags := range map[string][]string{"allow": {"--allow", "Bash(./x)"}, "settings": nil} {
+	for name, flags := range playedAttacks(t, map[string][]string{"allow": {"--allow", "Bash(./x)"}, "settings": nil}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var at *site

@@ -14,7 +14,6 @@ import (
 	"claude-supervise/e2e/machine"
 	"claude-supervise/e2e/machinetest"
 	"claude-supervise/e2e/messagesapi"
-	"claude-supervise/e2e/sample"
 	"claude-supervise/procs"
 	cli "claude-supervise/procs/claude"
 	"claude-supervise/supervisor/ask"
@@ -46,14 +45,14 @@ func (w *world) personSettings(doc string) {
 func TestQuestionsOutliveAHostileSetUp(t *testing.T) {
 	t.Parallel()
 	s := load(t, filepath.Join("testdata", "permission", "questions.yaml"))
-	for name, lay := range map[string]func(w *world) []string{
+	for name, lay := range playedAttacks(t, map[string]func(w *world) []string{
 		"the person's settings": func(w *world) []string { w.personSettings(hostileSettings); return nil },
 		"a --settings of theirs": func(w *world) []string {
 			path := filepath.Join(w.Home, "own.json")
 			noError(t, os.WriteFile(path, []byte(hostileSettings), 0o600))
 			return []string{"--", "--settings", path}
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t).real(s, nil)
@@ -129,7 +128,7 @@ func (w *world) withoutOurSettings() string {
 // person is told by what. (From 2.1.200 on: before, a definition's tools and a rule about all servers change nothing.)
 func TestToolsThatThePersonDeniesAreNotNamed(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range playedAttacks(t, map[string]struct {
 		lay  func(w *world)
 		told string
 	}{
@@ -145,7 +144,7 @@ func TestToolsThatThePersonDeniesAreNotNamed(t *testing.T) {
 		}, "your own settings: agent narrow in HOME/.claude/settings.json"},
 		"an administrator's list": {func(w *world) { w.administered("managed-mcp.json", `{"mcpServers":{}}`) },
 			"your administrator's settings: the list of MCP servers in /etc/claude-code/managed-mcp.json"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, said := load(t, "ask"), ""
@@ -201,7 +200,7 @@ exec %s /bin/sh -c '
 func TestAnAdministratorsSettingsThatBreakAPromiseAreNamed(t *testing.T) {
 	t.Parallel()
 	s := load(t, filepath.Join("testdata", "permission", "questions.yaml"))
-	for name, c := range map[string]struct {
+	for name, c := range playedAttacks(t, map[string]struct {
 		doc, told string
 		questions []string // that still come to the person
 		result    string   // of a call
@@ -214,10 +213,7 @@ func TestAnAdministratorsSettingsThatBreakAPromiseAreNamed(t *testing.T) {
 		"a mode": {`{"permissions":{"defaultMode":"dontAsk"}}`,
 			"permissions.defaultMode dontAsk in FILE refuses questions and permissions without asking\n",
 			[]string{"Which accent?"}, "Permission to use AskUserQuestion has been denied"},
-	} {
-		if !everyAttack && !sample.Has("administrator "+name, 3) {
-			continue
-		}
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t).real(s, nil)

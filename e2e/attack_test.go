@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,6 +206,15 @@ func (a attack) supervised(t *testing.T, program string, allow ...string) bool {
 
 // everyAttack is set to play every attack to a run in a short run, too.
 var everyAttack = os.Getenv("CLAUDE_SUPERVISE_TEST_EVERY_ATTACK") != ""
+
+// playedAttacks returns those of a test's attacks that are played: in a short run that does not play every one, one.
+func playedAttacks[Attack any](t *testing.T, all map[string]Attack) map[string]Attack {
+	if everyAttack || !testing.Short() {
+		return all
+	}
+	name := sample.Pick(t.Name(), slices.Sorted(maps.Keys(all)))[0]
+	return map[string]Attack{name: all[name]}
+}
 
 // Nothing that comes with a folder grants or runs anything, wherever it lies and whenever it is written.
 func TestNoSourceOfSettingsGrantsOrRunsAnything(t *testing.T) {

@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"claude-supervise/e2e/claude"
+	"claude-supervise/e2e/sample"
 )
 
 // A command that prints the stream protocol is read as such: what its tools print is no signal.
@@ -44,10 +47,11 @@ else report "$CLAUDE_SUPERVISE_ANSWER"; fi
 // the answer.
 func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) {
 	t.Parallel()
-	for name, exec := range map[string]string{
+	given := map[string]string{
 		"prompt as the argument":   "claude --allowedTools Bash,Write -p -- {}",
 		"prompt on standard input": "claude -p --allowedTools Bash,Write",
-	} {
+	}
+	for _, name := range sample.Pick(t.Name(), slices.Sorted(maps.Keys(given))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := load(t, "ask")
@@ -55,7 +59,7 @@ func TestClaudeInTextModeAsksAtItsEndAndIsRelaunchedWithTheAnswer(t *testing.T) 
 			bin := t.TempDir()
 			noError(t, os.Symlink(claude.Program(t), filepath.Join(bin, "claude")))
 			w.Env = append(w.Env, "PATH="+bin+":/usr/local/bin:/usr/bin:/bin")
-			w.agent = []string{"--exec", exec, s.Prompt}
+			w.agent = []string{"--exec", given[name], s.Prompt}
 			w.answers(w.starts("--hold", "0"), "JWT")
 			w.written("auth.txt", "login by JWT\n")
 			if a := w.ps().Agents[0]; a.Launches != 2 || !w.API.Received("A1: JWT") {

@@ -266,7 +266,7 @@ func TestThePlainCommandsOfThePagesWork(t *testing.T) {
 	}
 	slices.Sort(commands)
 	commands = slices.Compact(commands)
-	for _, command := range sample.Part(t.Name(), commands, 6) {
+	for _, command := range sample.Part(t.Name(), commands, 9) {
 		t.Run(command, func(t *testing.T) {
 			switch {
 			case command == "claude-supervise board":

@@ -35,11 +35,11 @@ func agents(t *testing.T, scenario string, story func(*testing.T, *world, exampl
 }
 
 // eachAgent is agents where the story makes the world: in puts the agent into it. A play of the real CLI takes twenty
-// times the processor of the stand-in's: a short run has it in one of three stories, and each is among three seeds.
+// times the processor of the stand-in's: a short run has it in one of five stories, and each is among five seeds.
 func eachAgent[Agent any](t *testing.T, all map[string]Agent, story func(t *testing.T, in Agent)) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(all)) // the stand-in is the last
-	for _, name := range slices.Compact(sample.Pick(t.Name(), append(names, names[len(names)-1]))) {
+	for _, name := range slices.Compact(sample.Pick(t.Name(), append(names, slices.Repeat(names[len(names)-1:], 3)...))) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			story(t, all[name])

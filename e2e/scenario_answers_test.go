@@ -18,7 +18,7 @@ import (
 // so: each answer that the form offers to each question, and words of the person's own.
 func TestEveryAnswerToAScenarioComesToATrueEnd(t *testing.T) {
 	t.Parallel()
-	for _, name := range sample.Part("answers", asking(t), 8) {
+	for _, name := range sample.Part("answers", asking(t), 12) {
 		s := load(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,11 +18,11 @@ import (
 )
 
 // Every scenario has one expected outcome, whether the stand-in plays it or the real CLI; and whether its process is
-// held for an answer, or parked and relaunched. A short run plays one of three with the stand-in: package engine plays
+// held for an answer, or parked and relaunched. A short run plays one of six with the stand-in: package engine plays
 // every one each time.
 func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 	t.Parallel()
-	for _, name := range sample.Part("stand-in", examples.Names(), 3) {
+	for _, name := range sample.Part("stand-in", examples.Names(), 6) {
 		s := load(t, name)
 		for _, hold := range sample.Pick("stand-in "+name, holds(s)) {
 			t.Run(name+"/hold "+hold+"/stand-in", func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestEveryScenarioComesOutTheSameOnTheStandInAndOnTheRealCLI(t *testing.T) {
 			})
 		}
 	}
-	for _, name := range sample.Part("real", examples.Names(), 12) {
+	for _, name := range sample.Part("real", examples.Names(), 16) {
 		s := load(t, name)
 		real := holds(s)
 		if s.Task != nil && len(s.Children) > 0 {

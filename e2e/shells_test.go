@@ -18,13 +18,13 @@ type shell struct {
 	sum   string // prints an arithmetical expression's value: proof that the shell has read all keys before it
 }
 
-var shells = []shell{
-	{"bash", []string{"bash", "--norc", "--noprofile", "-i"},
+var shells = map[string]shell{
+	"bash": {"bash", []string{"bash", "--norc", "--noprofile", "-i"},
 		"[ ! -f " + bashCompletion + " ] || . " + bashCompletion + "; declare -F _get_comp_words_by_ref || " +
 			"_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev= words=(\"${COMP_WORDS[@]}\") cword=$COMP_CWORD; }; " +
 			". <(%s)", "echo read-$((20+3))"},
-	{"zsh", []string{"zsh", "-f", "-i"}, "autoload -U compinit; compinit -u -D; . <(%s)", "echo read-$((20+3))"},
-	{"fish", []string{"fish", "--private", "-C", "function fish_prompt; printf 'ready> '; end"}, "%s | source",
+	"zsh": {"zsh", []string{"zsh", "-f", "-i"}, "autoload -U compinit; compinit -u -D; . <(%s)", "echo read-$((20+3))"},
+	"fish": {"fish", []string{"fish", "--private", "-C", "function fish_prompt; printf 'ready> '; end"}, "%s | source",
 		"echo read-(math 20+3)"},
 }
 
@@ -78,7 +78,7 @@ turns:
       - %s
 expect: {status: parked, exit_code: 75}
 `
-	for _, sh := range shells {
+	for _, sh := range playedAttacks(t, shells) {
 		t.Run(sh.name, func(t *testing.T) {
 			t.Parallel()
 			w := demoWorld(t)
@@ -121,8 +121,8 @@ expect: {status: parked, exit_code: 75}
 			"printf '%s\\n' '$(touch PWN-a)1' '$(touch PWN-a)2' :4\n"
 		noError(t, os.WriteFile(raw, []byte(script), 0o700))
 		w.Env = append(w.Env, "PATH="+w.Home+":"+filepath.Dir(w.Program)+":/usr/local/bin:/usr/bin:/bin")
-		s := w.sitIn(shells[0], "raw-labels completion bash | sed s/claude-supervise/raw-labels/g")
-		if files, seen := w.completed(s, shells[0], "raw-labels answer q-1 "); !slices.Contains(files, "PWN-a") {
+		s := w.sitIn(shells["bash"], "raw-labels completion bash | sed s/claude-supervise/raw-labels/g")
+		if files, seen := w.completed(s, shells["bash"], "raw-labels answer q-1 "); !slices.Contains(files, "PWN-a") {
 			t.Errorf("bash runs no label, and shows nothing:\n%s", seen)
 		}
 	})
