@@ -26,7 +26,7 @@ type called struct {
 // hooked calls the hook with an input.
 func (w *world) hooked(in string, env ...string) *called {
 	w.t.Helper()
-	if why := outside.Below(); why != "" {
+	if why := outside.Below(w.t.Context()); why != "" {
 		machinetest.Lacks(w.t, "these tests answer as a person does, and cannot below a claude: %s", why)
 	}
 	c := &called{cmd: exec.Command("timeout", "300", w.Program, "hook")}

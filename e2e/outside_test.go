@@ -33,7 +33,7 @@ func (w *world) opensAs(program, scenario string, flags ...string) *screen {
 // ordinary is a claude that nobody supervises, of a person who has used it before.
 func (w *world) ordinary(program, scenario string, args ...string) *exec.Cmd {
 	w.t.Helper()
-	if why := outside.Below(); why != "" {
+	if why := outside.Below(w.t.Context()); why != "" {
 		machinetest.Lacks(w.t, "these tests answer as a person does, and cannot below a claude: %s", why)
 	}
 	w.real(load(w.t, w.scenario(scenario)), nil)
@@ -307,7 +307,22 @@ for i in $(seq 2000); do
   [ $(grep -c exit raw.log 2>/dev/null || echo 0) -ge 3 ] && exit
   sleep 0.05
 done`)
+	// It has found the page's token: first it is gone before it can be looked at, then it reads what it is told.
+	page := w.serve()
+	w.writes("page.sh", `say='my $s = IO::Socket::INET->new(PeerAddr => $ARGV[0]) or exit; $s->autoflush(1);
+  print $s "POST /api/questions/$ARGV[1]/answer HTTP/1.1\r\nHost: $ARGV[0]\r\nAuthorization: Bearer $ARGV[2]\r\n",
+    "Content-Type: application/json\r\nConnection: close\r\nContent-Length: 13\r\n\r\n{\"value\":\"2\"}"; exit if $ARGV[3]; print while <$s>;'
+for i in $(seq 2000); do
+  for f in `+w.Dirs.State+`/sessions/q-*.json; do
+    q=$(basename "$f" .json); [ "$q" = "q-*" ] && continue
+    perl -MIO::Socket::INET -e "$say" `+strings.TrimPrefix(page.address, "http://")+` "$q" `+page.token+` gone
+    perl -MIO::Socket::INET -e "$say" `+strings.TrimPrefix(page.address, "http://")+` "$q" `+page.token+` >>"$1"; echo exit >>"$1"
+  done
+  [ $(grep -c exit "$1" 2>/dev/null || echo 0) -ge 3 ] && exit
+  sleep 0.05
+done`)
 	attacks := map[string]string{
+		"page":    "(setsid env -i %s sh -c '(setsid sh ./page.sh page.log </dev/null >/dev/null 2>&1 &)' &)",
 		"raw":     "(setsid env -i %s sh -c '(setsid sh ./raw.sh </dev/null >/dev/null 2>&1 &)' &)",
 		"child":   "%s sh ./loop.sh child.log </dev/null >/dev/null 2>&1 &",
 		"naked":   "(setsid env -i %s sh -c '(setsid sh ./loop.sh naked.log </dev/null >/dev/null 2>&1 &)' &)",
@@ -334,20 +349,27 @@ done`)
 		if name == "raw" {
 			refused = `"agent":"it descends from a claude`
 		}
-		if strings.Contains(log, "exit 0") || strings.Contains(log, `"ok":true`) || !strings.Contains(log, refused) {
+		if strings.Contains(log, "exit 0") || strings.Contains(log, `"ok":true`) ||
+			strings.Contains(log, "200 OK") || !strings.Contains(log, refused) {
 			t.Errorf("%s is told\n%s", name, log)
 		}
 	}
 	if now := w.asksHere("Which database?"); now.ID != q.ID || w.API.Received(`"Which database?"=`) {
 		t.Errorf("the question is %+v", now)
 	}
-	control := exec.Command("sh", "-c", "env "+env+" sh ./loop.sh control.log")
-	control.Dir = w.Cwd
-	noError(t, control.Run())
-	if log := w.reads("control.log"); !strings.Contains(log, "exit 0") {
-		t.Errorf("the person is told\n%s", log)
+	person := func(script, taken string) {
+		control := exec.Command("sh", "-c", "env "+env+" sh ./"+script+".sh "+script+"-control.log")
+		control.Dir = w.Cwd
+		noError(t, control.Run())
+		if log := w.reads(script + "-control.log"); !strings.Contains(log, taken) {
+			t.Errorf("the person is told\n%s", log)
+		}
 	}
+	person("page", "200 OK")
 	s.sees("SQLite")
+	w.asksHere("touch made.txt")
+	person("loop", "exit 0")
+	s.sees("All.is.done|All is done|done")
 }
 
 // An ordinary claude in a terminal asks, the phone rings, a button is pressed there, and it goes on.

@@ -43,7 +43,7 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 	case of.Far():
 		return k, &Refusal{Reason: Elsewhere, Text: "question " + q.ID + " is asked on another machine, and answered there"}
 	case of.State == sessions.Ended && a.Decline != nil:
-		if err := byAPerson(); err != nil {
+		if err := byAPerson(ctx); err != nil {
 			return k, err
 		}
 		k.Text, k.Also = *a.Decline, "It is not listed any more. The session had ended, and is not told."
@@ -84,8 +84,8 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 }
 
 // byAPerson refuses what this process does for an agent. Of a session that has ended no hook looks who answers.
-func byAPerson() error {
-	if why := sessions.Below(); why != "" {
+func byAPerson(ctx context.Context) error {
+	if why := sessions.Below(ctx); why != "" {
 		return &Refusal{Reason: Elsewhere, Text: (&sessions.AgentError{Why: why}).Error()}
 	}
 	return nil
@@ -93,7 +93,7 @@ func byAPerson() error {
 
 // goOn answers a question with which its session has ended: a run takes the session up, and the answer waits for it.
 func goOn(ctx context.Context, c client.Client, of *sessions.Ask, k Kept, a Answer) (Kept, error) {
-	if err := byAPerson(); err != nil {
+	if err := byAPerson(ctx); err != nil {
 		return k, err
 	}
 	id := k.Question.ID

@@ -31,9 +31,11 @@
 // Only a process that no claude has started. The hook looks at who is at the other end of the socket, by the kernel's
 // word (SO_PEERCRED), not at who says so: what descends from a claude carries a limit that the hook has set there, at
 // the start of each session, which fork, exec, setsid, env -i and a second fork hand down and only root takes off
-// (procs.Other.Tag); and the processes above it and their environments are looked at (procs.BelowClaude). An agent that
+// (procs.Other.Tag); and the processes above it and their environments are looked at (procs.BelowClaude). The page,
+// which answers for whoever has its token, looks so at who has the other end of the connection (From). An agent that
 // writes the file changes nothing: the hook does not read it again.
 //
 // What nothing tells: a process that a program of the person's starts for an agent (tmux send-keys, systemd-run, ssh to
-// this machine), and an agent that is root. Such an agent could as well type into the dialog itself.
+// this machine, a proxy before the page), and an agent that is root. Such an agent could as well type into the dialog
+// itself.
 package sessions

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"claude-supervise/checkpoints"
@@ -56,7 +57,7 @@ var ErrGone = errors.New("nobody waits for its answer here any more")
 // Give gives a question of an ask that is open its answer. It returns once the hook has kept it and told claude. A
 // *TakenError says whose the first was, an *AgentError that it was not taken, a *questions.Refusal that it is none.
 func Give(ctx context.Context, d checkpoints.Dirs, a *Ask, question string, with Given) error {
-	if why := Below(); why != "" {
+	if why := Below(ctx); why != "" {
 		return &AgentError{why}
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -139,5 +140,26 @@ func fromAPerson(c *net.UnixConn) error {
 	return nil
 }
 
-// Below says why this process counts as one that a claude has started, and so answers for no session; "": it does not.
-func Below() string { return procs.BelowClaude(procs.This().PID) }
+// Below says why this process, or whose request it answers (From), counts as one that a claude has started, and so
+// answers for no session; "": neither does.
+func Below(ctx context.Context) string {
+	if why := procs.BelowClaude(procs.This().PID); why != "" {
+		return why
+	}
+	if from, is := ctx.Value(connection{}).([2]netip.AddrPort); is {
+		return procs.BelowClaudeOver(from[0], from[1])
+	}
+	return ""
+}
+
+type connection struct{}
+
+// From returns a context of what is done for who has sent a request by TCP, to this address of this process.
+func From(ctx context.Context, who string, to net.Addr) context.Context {
+	from, err := netip.ParseAddrPort(who)
+	at, is := to.(*net.TCPAddr)
+	if err != nil || !is {
+		return ctx
+	}
+	return context.WithValue(ctx, connection{}, [2]netip.AddrPort{from, at.AddrPort()})
+}

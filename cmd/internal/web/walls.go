@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"claude-supervise/supervisor/sessions"
 )
 
 // Who is let in. In this order: 421 for a Host that is none of ours (a page elsewhere whose name was made to point
@@ -73,6 +75,9 @@ func (s *Server) walled(next http.Handler) http.Handler {
 		}
 		if s.known(r) {
 			defer s.connections.use(r.Context())()
+		}
+		if to, is := r.Context().Value(http.LocalAddrContextKey).(net.Addr); is { // an agent may have found the token
+			r = r.WithContext(sessions.From(r.Context(), r.RemoteAddr, to))
 		}
 		r.Body = boundedBody{http.MaxBytesReader(w, r.Body, most), longer}
 		if r.ContentLength != 0 {
