@@ -190,7 +190,7 @@ sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on t
 	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e && \
 	for release in $(ASKED_ON); do \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install $$release)" $(GO) test -count 1 -timeout 20m \
-		-run 'TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestACallThatASession' ./e2e || exit 1; \
+		-run 'TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestACallThatASession|TestASessionThatIs' ./e2e || exit 1; \
 	done
 
 places: ## questions that are parked and answered, on each of PARKED_ON of the real CLI (10 min)

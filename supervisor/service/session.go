@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"claude-supervise/checkpoints"
@@ -81,6 +82,12 @@ func replyToSession(ctx context.Context, c client.Client, of *sessions.Ask, q *c
 		k.Also += "\nNot asked about again: " + s.Suggested
 	}
 	return k, nil
+}
+
+// SentFrom returns a context of what is done for who has sent a request by TCP, to this address of this process: they
+// are looked at before they answer for a session.
+func SentFrom(ctx context.Context, who string, to net.Addr) context.Context {
+	return sessions.From(ctx, who, to)
 }
 
 // byAPerson refuses what this process does for an agent. Of a session that has ended no hook looks who answers.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"claude-supervise/supervisor/sessions"
+	"claude-supervise/supervisor/service"
 )
 
 // Who is let in. In this order: 421 for a Host that is none of ours (a page elsewhere whose name was made to point
@@ -77,7 +77,7 @@ func (s *Server) walled(next http.Handler) http.Handler {
 			defer s.connections.use(r.Context())()
 		}
 		if to, is := r.Context().Value(http.LocalAddrContextKey).(net.Addr); is { // an agent may have found the token
-			r = r.WithContext(sessions.From(r.Context(), r.RemoteAddr, to))
+			r = r.WithContext(service.SentFrom(r.Context(), r.RemoteAddr, to))
 		}
 		r.Body = boundedBody{http.MaxBytesReader(w, r.Body, most), longer}
 		if r.ContentLength != 0 {
