@@ -85,7 +85,7 @@ func (c *Commands) WatchSelected(ctx context.Context, of service.Selection, each
 				return err
 			}
 		}
-		rest := time.NewTimer(max(asksEvery, restsFor*time.Since(began)))
+		rest := time.NewTimer(max(fleet.AsksEvery, restsFor*time.Since(began)))
 		select {
 		case <-rest.C:
 		case <-ctx.Done():

@@ -14,10 +14,6 @@ import (
 )
 
 const (
-	// asksEvery is how often it is asked which runs have changed: that costs the server as much as have.
-	asksEvery = time.Second
-	// lateFor is for how many such times a change is asked for again: a list may have a later one before it.
-	lateFor = 5
 	// listsAgain is when all runs are listed again at the earliest: no worker says that somebody has ended one with the
 	// server's own tools, or handed one in. listsAgainOld is that where a run does not say when it changes.
 	listsAgain    = 5 * time.Second
@@ -34,7 +30,7 @@ const (
 type sight struct {
 	runs   map[string]flow.Listed
 	ended  map[string]flow.Listed // that went on before
-	newest [lateFor]time.Time     // the latest change that was known, when it was asked last, and before that
+	since  fleet.Changes          // that all were listed
 	old    bool                   // some do not say when they change: those of an earlier build, or that no worker read
 	asking int                    // so many asked before all were listed; -1: that could not be counted
 	listed time.Time              // when all were; zero: they are to be
@@ -101,24 +97,14 @@ func (s *sight) sees(ctx context.Context, f fleet.Fleet) error {
 			latest = l.Changed
 		}
 	}
-	for i := range s.newest {
-		s.newest[i] = latest.Add(-lateFor * asksEvery)
-	}
-	s.newest[0] = latest
+	s.since = fleet.ChangesAfter(latest)
 	return nil
 }
 
 // asks asks which runs have changed, and reports whether any has.
 func (s *sight) asks(ctx context.Context, f fleet.Fleet) (news bool, err error) {
-	changed, err := f.Changed(ctx, s.newest[lateFor-1])
-	if err != nil {
-		return false, err
-	}
-	copy(s.newest[1:], s.newest[:lateFor-1])
+	changed, err := s.since.Ask(ctx, f)
 	for _, l := range changed {
-		if l.Changed.After(s.newest[0]) {
-			s.newest[0] = l.Changed
-		}
 		known, goesOn := s.runs[l.ID]
 		switch {
 		case l.EndedAt == nil && !(goesOn && known.Changed.Equal(l.Changed)):
@@ -128,7 +114,7 @@ func (s *sight) asks(ctx context.Context, f fleet.Fleet) (news bool, err error) 
 			delete(s.runs, l.ID)
 		}
 	}
-	return news, nil
+	return news, err
 }
 
 // awaits waits until something has changed, all are to be listed again, or look has a value. false: ctx has ended. What
@@ -146,7 +132,7 @@ func (s *sight) awaits(ctx context.Context, f fleet.Fleet, look <-chan struct{},
 		case <-ctx.Done():
 		}
 	}
-	tick := time.NewTicker(asksEvery)
+	tick := time.NewTicker(fleet.AsksEvery)
 	defer tick.Stop()
 	for {
 		select {

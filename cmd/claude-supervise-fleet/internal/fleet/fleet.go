@@ -233,13 +233,6 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 	return f.list(ctx, query, math.MaxInt, nil)
 }
 
-// Changed returns the runs that have changed in the lists after a time of the server's, those that have ended since
-// included. Runs that do not say when (flow.Listed.Changed) are not among them.
-func (f Fleet) Changed(ctx context.Context, after time.Time) ([]flow.Listed, error) {
-	return f.list(ctx, fmt.Sprintf("%s AND %s > '%s'", anyRun, flow.AttributeChanged,
-		after.UTC().Format(time.RFC3339Nano)), math.MaxInt, nil)
-}
-
 // Past returns runs that have ended, the latest first: at most most of them, after the first skip. What the server
 // lists first are those that have ended last.
 func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) {

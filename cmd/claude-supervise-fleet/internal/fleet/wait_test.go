@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
 	enums "go.temporal.io/api/enums/v1"
@@ -190,4 +193,102 @@ func TestARunThatHasEndedIsGivenThoughTheTimeIsUp(t *testing.T) {
 	if !errors.Is(err, up) || !slices.Equal(given, []string{waitedFor, ended.ID}) {
 		t.Errorf("given %q: %v", given, err)
 	}
+}
+
+// Of many runs that are waited for the server lists those that have changed, and describes none.
+func TestWhoWaitsForManyRunsCostsAsManyRowsAsHaveChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 500
+		began := time.Now()
+		server := &changing{described: described{t: t}}
+		for i := range many {
+			server.as = append(server.as, flow.Listed{Changed: began.Add(-time.Hour), Worker: "one",
+				RunInfo: flow.RunInfo{ID: fmt.Sprintf("r-%08d", i), Status: "running"}})
+		}
+		f := Fleet{Client: server, Converter: converter.GetDefaultDataConverter()}
+		server.as[7].Changed = time.Time{} // no worker has read it; it is described until one has
+		changes := 0
+		go func() {
+			code := exit.Success
+			for i := range many {
+				time.Sleep(time.Second)
+				server.changes(i, func(l *flow.Listed) { l.Reason = "it goes on" })
+				time.Sleep(100 * time.Millisecond)
+				server.changes(i, func(l *flow.Listed) { l.ExitCode = &code })
+				changes += 2
+			}
+		}()
+		given := map[string]int{}
+		err := f.Wait(t.Context(), slices.Clone(server.as), func(l flow.Listed) (bool, error) {
+			given[l.ID]++
+			return l.ExitCode == nil, nil
+		})
+		if err != nil || len(given) != many || server.n != 1 || server.rows > changes*(lateFor+1) {
+			t.Errorf("%d runs are given, %d were described, and %d rows were listed of %d changes: %v", len(given), server.n,
+				server.rows, changes, err)
+		}
+		for run, times := range given {
+			if times > 3 && run != server.as[7].ID {
+				t.Errorf("%s is given %d times, which has changed twice", run, times)
+			}
+		}
+	})
+}
+
+// DescribeWorkflowExecution describes a run that a worker has read meanwhile.
+func (c *changing) DescribeWorkflowExecution(_ context.Context, id, _ string) (
+	*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	c.n++
+	at := slices.IndexFunc(c.as, func(l flow.Listed) bool { return l.ID == id })
+	c.changes(at, func(*flow.Listed) {})
+	w, err := changedAs(c.as[at])
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: w}, err
+}
+
+// changing is a server whose runs say when they change.
+type changing struct {
+	described
+	mu   sync.Mutex
+	rows int
+}
+
+func (c *changing) changes(i int, how func(*flow.Listed)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.as[i].Changed = time.Now()
+	how(&c.as[i])
+}
+
+// ListWorkflow lists those that have changed after a time.
+func (c *changing) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
+	*workflowservice.ListWorkflowExecutionsResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, after, _ := strings.Cut(r.GetQuery(), flow.AttributeChanged+" > ")
+	at, err := time.Parse("'"+time.RFC3339Nano+"'", after)
+	if err != nil {
+		return nil, err
+	}
+	list := &workflowservice.ListWorkflowExecutionsResponse{}
+	for _, l := range c.as {
+		if !l.Changed.After(at) {
+			continue
+		}
+		c.rows++
+		w, err := changedAs(l)
+		if err != nil {
+			return nil, err
+		}
+		list.Executions = append(list.Executions, w)
+	}
+	return list, nil
+}
+
+func changedAs(l flow.Listed) (*workflowpb.WorkflowExecutionInfo, error) {
+	memo, err := converter.GetDefaultDataConverter().ToPayload(l)
+	changed, err2 := converter.GetDefaultDataConverter().ToPayload(l.Changed)
+	return &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: l.ID},
+		Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{flow.MemoRun: memo}},
+		SearchAttributes: &commonpb.SearchAttributes{
+			IndexedFields: map[string]*commonpb.Payload{flow.AttributeChanged: changed}}}, errors.Join(err, err2)
 }
