@@ -149,7 +149,7 @@ var rooms = []room{
 // owned says who alone may import a package of others'; "": nobody.
 var owned = []room{
 	{"go.temporal.io/...", "cmd/claude-supervise-fleet/...", "only the fleet knows its engine", ""},
-	{"go.temporal.io/server/...", "cmd/claude-supervise-fleet/internal/dev", "it takes minutes to compile", ""},
+	{"go.temporal.io/server/...", "cmd/claude-supervise-fleet/internal/dev/...", "it takes minutes to compile", ""},
 	{"claude-supervise/cmd/claude-supervise-fleet/internal/dev", "cmd/claude-supervise-fleet/claude-supervise-fleet-dev",
 		"it has the server in it", ""},
 	{"github.com/creack/pty", "procs/pty", "what it hands to the kernel may have moved", ""},

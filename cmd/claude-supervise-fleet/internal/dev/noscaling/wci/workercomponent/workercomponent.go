@@ -1,0 +1,6 @@
+// Package workercomponent starts no workers.
+package workercomponent
+
+import "go.uber.org/fx"
+
+var Module = fx.Options()
