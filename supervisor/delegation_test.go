@@ -10,9 +10,7 @@ import (
 	"claude-supervise/procs"
 	"claude-supervise/signals"
 	"claude-supervise/supervisor/ask"
-	"claude-supervise/supervisor/conf"
 	"claude-supervise/supervisor/effect"
-	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/task"
 )
 
@@ -28,127 +26,6 @@ func (s *Story) callsDelegate(request, question, child, input string) {
 		Call: checkpoints.ToolCall{Launch: n, Request: request, ToolUse: "toolu_" + request, Name: "delegate_work",
 			Input: []byte(input), Served: true},
 	})
-}
-
-// asksToDelegate returns a story in which a call of the root waits for the person's decision.
-func asksToDelegate(t *testing.T, input string) *Story {
-	t.Helper()
-	s := Begin(t, nil)
-	s.callsDelegate("r1", "q-one", childOne, input)
-	s.is(checkpoints.Waiting)
-	return s
-}
-
-const drawPictures = `{"new_task_description":"Draw the ` +
-	`pictures","delegation_reason":"time","independence":"can_proceed_parallel","priority":"P0"}`
-
-func TestADelegationWaitsForThePersonWhoSeesWhatToLookAt(t *testing.T) {
-	s := asksToDelegate(t, drawPictures)
-	q := s.State.Questions.Get("q-one")
-	for _, want := range []string{"Draw the pictures", "Why: time", "Independence: can_proceed_parallel",
-		"Priority: P0", "Before you approve:"} {
-		if !strings.Contains(q.Context, want) {
-			t.Errorf("no %q in what the person sees:\n%s", want, q.Context)
-		}
-	}
-	if s.State.Agents.Get(childOne) != nil {
-		t.Error("the agent is there before it was approved")
-	}
-}
-
-func TestEachDecisionOnADelegationHasItsWords(t *testing.T) {
-	for name, c := range map[string]struct {
-		note   InboxEntry
-		starts bool
-		task   string
-		reads  []string
-	}{
-		"approved": {InboxEntry{Value: Approve}, true, "Draw the pictures",
-			[]string{"## DELEGATION APPROVED\n\nNew agent launched: " + childOne, "Task: Draw the pictures",
-				"Continue with your own task"}},
-		"approved with another task": {InboxEntry{Value: Approve + " Draw two\nof them"}, true, "Draw two\nof them",
-			[]string{"Task (changed by the person): Draw two\n  of them"}},
-		"denied": {InboxEntry{Value: Deny + " too early"}, false, "",
-			[]string{"## DELEGATION DENIED\n\nTask: Draw the pictures\nReason: too early\n", "Do not ask for the same again."}},
-		"denied with an alternative": {InboxEntry{Value: Deny + " too early " + questions.Instead + " list them"}, false, "",
-			[]string{"Reason: too early\nAlternative: list them\n"}},
-		"left without a decision": {InboxEntry{Skip: true}, false, "",
-			[]string{"## DELEGATION DENIED", "Reason: None was given."}},
-		"declined": {InboxEntry{Decline: true, Value: "ask Bob"}, false, "",
-			[]string{"## DELEGATION DENIED", "Reason: ask Bob"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := asksToDelegate(t, drawPictures)
-			c.note.Kind, c.note.Question = EntryAnswer, "q-one"
-			s.Notes(c.note)
-			switch child := s.State.Agents.Get(childOne); {
-			case (child != nil) != c.starts:
-				t.Fatalf("the child is %+v", child)
-			case c.starts && (child.Task != c.task || child.Priority != "P0" || child.Parent != Root ||
-				child.Depth != 1):
-				t.Errorf("the child is %+v", child)
-			}
-			text := s.returned()
-			for _, want := range c.reads {
-				if !strings.Contains(text, want) {
-					t.Errorf("no %q in what the call returns:\n%s", want, text)
-				}
-			}
-			s.is(checkpoints.Running)
-		})
-	}
-}
-
-func TestWhatIsDeniedAfterAllIsStoppedBeforeTheAgentHearsOfIt(t *testing.T) {
-	s := Begin(t, nil)
-	s.delegates(Root, childOne, "q-one")
-	s.Answers("q-one", Approve)
-	s.plans("launch " + childOne)
-	s.Notes(InboxEntry{Kind: EntryChange, Question: "q-one", Value: Deny + " it is too dear"})
-	if why := s.State.Agents.Get(childOne).StopWanted; !strings.Contains(why, "denied it after all") {
-		t.Fatalf("the child is stopped by %q", why)
-	}
-	s.turnEnds()
-	text := s.Delivers(1).Text
-	if !strings.Contains(text, "## DELEGATION DENIED") || strings.Contains(text, "APPROVED") {
-		t.Errorf("the agent reads:\n%s", text)
-	}
-}
-
-// An agent that had not begun is asked about anew where its run is unpacked. What a person has said to it is told to it
-// once it is approved again.
-func TestAMessageToAChildThatIsAskedAboutAnewIsToldIt(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.MaxParallel = 1 }) // it waits for a slot
-	s.delegates(Root, childOne, "q-one")
-	s.Answers("q-one", Approve)
-	s.Notes(InboxEntry{Kind: EntryMessage, Agent: childOne, Value: "use staging", By: "a test"})
-	s.Do(Packed{File: "r.pack"})
-	s.Do(Unpacked{From: "/work", Cwd: "/there", Config: s.State.Config})
-	if q := s.State.Questions.Get("q-one"); s.State.Agents.Get(childOne) != nil || !q.IsOpen() {
-		t.Fatalf("the child is there, or the question %s", q.State)
-	}
-	s.Do(Opened{PID: 3, Waker: "/tmp/wake-up", Policy: conf.Ask})
-	s.Answers("q-one", Approve)
-	if told := s.State.Agents.Get(childOne).Outbox; len(told) != 1 || !strings.Contains(told[0].Text, "use staging") {
-		t.Errorf("it is told %+v", told)
-	}
-	if left := s.State.Questions.Get("q-one").Told; len(left) > 0 {
-		t.Errorf("it would be told once more: %+v", left)
-	}
-}
-
-func TestAnAgentWhoseWorkIsBlockedIsToldNothingUntilItsChildHasEnded(t *testing.T) {
-	s := delegatedWork(t, nil, signals.Field{Name: "new_task_description", Value: "Draw"},
-		signals.Field{Name: "independence", Value: string(checkpoints.Blocks)})
-	s.turnEnds()
-	s.is(checkpoints.Blocked)
-	s.plansNot("deliver")
-	s.childReports("success")
-	text := s.Delivers(1).Text
-	if !strings.HasPrefix(text, "## DELEGATED WORK ENDED\n\nAgent: "+childOne) ||
-		strings.Contains(text, "New agent launched") {
-		t.Errorf("the parent reads:\n%s", text)
-	}
 }
 
 func TestAnOptionalChildIsNotWaitedForAndStoppedWithItsParentsEnd(t *testing.T) {
@@ -192,46 +69,6 @@ func TestAChildThatDelegatesItsParentsTaskBackIsRefused(t *testing.T) {
 	q := s.State.Questions.Get("q-back")
 	if s.State.Agents.Get(grandchild) != nil || !strings.Contains(q.Answer, "who started the work above you") {
 		t.Errorf("decided by %s: %q", q.AnsweredBy, q.Answer)
-	}
-}
-
-func TestACallThatDelegatesTheSameAgainIsToldWhoDoesItAlready(t *testing.T) {
-	s := Begin(t, func(c *conf.Config) { c.Delegate = conf.Delegates{conf.AutoDelegations} })
-	s.callsDelegate("r1", "q-one", childOne, drawPictures)
-	s.returned()
-	s.callsDelegate("r2", "q-two", childTwo, drawPictures)
-	if r := s.reply("r2"); r.IsError || !strings.Contains(r.Text, "agent "+childOne) {
-		t.Errorf("the call returns %+v", r)
-	}
-	if s.State.Agents.Get(childTwo) != nil {
-		t.Error("the same work is done twice")
-	}
-}
-
-func TestCheckWorkTellsOfOnesOwnChildrenAndOfNoOther(t *testing.T) {
-	s := delegatedWork(t, nil)
-	s.Do(Started{Agent: childOne, Launch: 1, PID: 7})
-	s.Do(TurnBegun{Agent: childOne, Launch: 1})
-	s.calls("r1", checkWork, `{}`, nil)
-	if r := s.reply("r1"); r.IsError || !strings.HasPrefix(r.Text, childOne+" running: at work") {
-		t.Errorf("the call returns %+v", r)
-	}
-	s.calls("r2", checkWork, fmt.Sprintf(`{"agent_id":%q}`, Root), nil)
-	if r := s.reply("r2"); !r.IsError || !strings.Contains(r.Text, "You have started no agent "+Root) {
-		t.Errorf("of another agent it returns %+v", r)
-	}
-}
-
-func TestAStopThatIsDelegatedStartsAnAgentForTheBlockedPart(t *testing.T) {
-	s := Begin(t, nil)
-	s.stops(tooMuch, questions.DelegateIt)
-	s.Do(Prepared{Question: "q-1", Naming: Naming{Child: childOne}})
-	child := s.State.Agents.Get(childOne)
-	if child == nil || child.Delegated.Question != "q-1" || !strings.Contains(child.Task, "## CONTEXT") {
-		t.Fatalf("the child is %+v", child)
-	}
-	if text := s.Delivers(1).Text; !strings.Contains(text, "## PARTIAL RESUME") || !strings.Contains(text, childOne) {
-		t.Errorf("the agent reads:\n%s", text)
 	}
 }
 

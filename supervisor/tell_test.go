@@ -43,7 +43,9 @@ import (
 //	asked ID, answered ID TEXT…    a person is asked about a call of wants, or it has this reply
 //	gate TEXT                  what the Stop hook tells the agent; "": it lets the turn end
 //
-// A word with blanks stands in quotes, as in Go. The root is called root. A # begins a comment.
+//	child STATUS KEY=VALUE…    the record of the root's child; "no" where there is none
+//
+// A word with blanks stands in quotes, as in Go. The root is called root, its child child. A # begins a comment.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "stories", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -161,6 +163,10 @@ func settle(t *testing.T, c *conf.Config, pairs []string) {
 			c.Budget.Turns, err = strconv.Atoi(value)
 		case "time":
 			c.Budget.Time = rest
+		case "parallel":
+			c.MaxParallel, err = strconv.Atoi(value)
+		case "max-agents":
+			c.MaxAgents, err = strconv.Atoi(value)
 		case "notify":
 			c.Notify, err = strings.Fields(value), nil
 		default:
@@ -201,6 +207,10 @@ var verbs = map[string]func(s *telling, words []string){
 		if isSub {
 			from = &checkpoints.Subagent{ID: sub, ToolUse: "toolu_" + sub, Depth: 1}
 		}
+		if name == "delegate_work" {
+			s.callsDelegate(w[0], w[3], childOne, w[2])
+			return
+		}
 		s.calls(w[0], name, w[2], from, w[3:]...)
 	},
 	"replied": func(s *telling, w []string) { s.replies(w[0], false) }, // REQUEST: which needed nobody
@@ -230,6 +240,9 @@ var verbs = map[string]func(s *telling, words []string){
 		s.read = s.State.PromptOf(Root, s.State.Launch(Root).N)
 		s.reads(w, true)
 	},
+	"child-works": func(s *telling, _ []string) { s.childWorks() },
+	"child-ends":  func(s *telling, w []string) { s.childReports(w[0]) },  // STATUS, which it reports
+	"result":      func(s *telling, _ []string) { s.read = s.returned() }, // of the call that waited
 	"stops": func(s *telling, w []string) { // STOP ANSWER: its turn ends by a stop, which is answered
 		s.stops(map[string]signals.Signal{"dependency": dependency, "too-much": tooMuch}[w[0]], w[1])
 	},
@@ -297,6 +310,14 @@ var opening = map[string]func(s *telling, words []string) Event{
 	"escalates": func(s *telling, w []string) Event { // ID FILE: the same by a signal
 		return SignalRead{Agent: Root, Launch: s.State.Launch(Root).N, Named: Named{Signal: fileSignal(w[1]),
 			Naming: Naming{IDs: []string{w[0]}}}}
+	},
+	"delegates": func(s *telling, w []string) Event { // ID TASK INDEPENDENCE: by a signal
+		fields := []signals.Field{{Name: "new_task_description", Value: w[1]}}
+		if len(w) > 2 {
+			fields = append(fields, signals.Field{Name: "independence", Value: w[2]})
+		}
+		return SignalRead{Agent: Root, Launch: 1, Named: Named{Naming: Naming{IDs: []string{w[0]}, Child: childOne},
+			Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root, Fields: fields}}}
 	},
 	"calls": func(_ *telling, w []string) Event { return askUser(w[0]) }, // AskUserQuestion
 	"spends": func(s *telling, w []string) Event { // COST: its turn ends by what its launch may cost
@@ -382,7 +403,7 @@ func (s *telling) replies(request string, refused bool) {
 func (s *telling) play(words []string) {
 	s.T.Helper()
 	verb, args := words[0], words[1:]
-	rest := strings.ReplaceAll(strings.Join(args, " "), "root", Root)
+	rest := strings.NewReplacer("root", Root, "child", childOne).Replace(strings.Join(args, " "))
 	switch verb {
 	case "not":
 		if s.try(s.event(args)) {
@@ -400,6 +421,14 @@ func (s *telling) play(words []string) {
 		wants(s.T, "reason", s.State.Agents.Get(Root).Reason, args[0])
 	case "leaves":
 		wants(s.T, "exit code", fmt.Sprint(s.State.ExitCode()), rest)
+	case "child":
+		if c := s.State.Agents.Get(childOne); args[0] == "no" || c == nil {
+			wants(s.T, "child", fmt.Sprint(c), "<nil>")
+			wants(s.T, "status", args[0], "no")
+		} else {
+			wants(s.T, "child's status", string(c.Status), args[0])
+			hasFields(s.T, c, args[1:])
+		}
 	case "agent":
 		hasFields(s.T, s.State.Agents.Get(Root), args)
 	case "session":

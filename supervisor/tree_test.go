@@ -83,29 +83,6 @@ func (s *Story) childReports(status string) {
 	s.Do(Ended{Agent: agent, Launch: 1, Outcome: "exit 0"})
 }
 
-func TestAChildsEndIsTheNextMessageOfItsParent(t *testing.T) {
-	s := delegatedWork(t, nil)
-	s.status(childOne, checkpoints.Starting)
-	s.turnEnds()
-	if text := s.Delivers(1).Text; !strings.Contains(text, "## DELEGATION APPROVED\n\nNew agent launched: "+childOne) {
-		t.Fatalf("the parent reads:\n%s", text)
-	}
-	s.turnEnds()
-	s.status(Root, checkpoints.Blocked)
-	s.childReports("success")
-	s.status(childOne, checkpoints.Succeeded)
-	text := s.Delivers(1).Text
-	for _, want := range []string{"## DELEGATED WORK ENDED\n\nAgent: " + childOne, "Outcome: succeeded",
-		"\n    ## DELEGATION APPROVED\n", "Tool uses: 0"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in what the parent reads:\n%s", want, text)
-		}
-	}
-	if len(s.State.Agents.Get(Root).Outbox) != 0 {
-		t.Error("it would be told again")
-	}
-}
-
 // Children that report at length would together be more than any model reads, and their parent could not go on.
 func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 	s := Begin(t, nil)
@@ -138,28 +115,6 @@ func TestTheEndsOfHundredsAreToldInFewLinesOfEach(t *testing.T) {
 	}
 	if !strings.Contains(text, prompts.PersonSays(long)) || !strings.Contains(text, "claude-supervise show "+worker(299)) {
 		t.Error("it is not told what the person has said, or where all of it is")
-	}
-}
-
-func TestAnAgentIsNotDoneBeforeTheChildrenThatGate(t *testing.T) {
-	for independence, want := range map[checkpoints.Independence]Status{
-		checkpoints.Parallel: checkpoints.Blocked, checkpoints.Optional: checkpoints.Running,
-	} {
-		t.Run(string(independence), func(t *testing.T) {
-			s := delegatedWork(t, nil, signals.Field{Name: "new_task_description", Value: "Draw"},
-				signals.Field{Name: "independence", Value: string(independence)})
-			s.turnEnds()
-			s.Delivers(1)
-			s.Do(SignalRead{Agent: Root, Launch: 1,
-				Named: Named{Signal: signals.Signal{Kind: signals.Completion, AgentID: Root, Fields: []signals.Field{
-					{Name: "status", Value: "success"}, {Name: "summary", Value: "done"},
-				}}}})
-			s.turnEnds()
-			s.status(Root, want)
-			if s.State.Run.Status.Ended() {
-				t.Error("the run has ended")
-			}
-		})
 	}
 }
 
@@ -199,51 +154,6 @@ func TestWhatIsStoppedByAnEndIsNotWorseThanThatEnd(t *testing.T) {
 	d.agent(childOne).StopWanted = "a person"
 	if got := d.Decisive(); got.ID != childOne {
 		t.Errorf("%s decides, though a person has stopped %s", got.ID, childOne)
-	}
-}
-
-func TestTheSameDelegationAgainStartsNothing(t *testing.T) {
-	s := delegatedWork(t, nil)
-	s.turnEnds()
-	s.Delivers(1)
-	if s.try(SignalRead{Agent: Root, Launch: 1, Named: Named{
-		Signal: signals.Signal{Kind: signals.Delegate, AgentID: Root,
-			Fields: []signals.Field{{Name: "new_task_description", Value: "Draw the pictures of " + childOne}}},
-		Naming: Naming{IDs: []string{"q-two"}, Child: "a-childtwo0000"},
-	}}) {
-		t.Error("it was welcome")
-	}
-	if s.State.Agents.Len() != 2 {
-		t.Errorf("%d agents", s.State.Agents.Len())
-	}
-}
-
-func TestALimitDeniesAndSaysWhich(t *testing.T) {
-	task := func(text string) []signals.Field { return []signals.Field{{Name: "new_task_description", Value: text}} }
-	for name, c := range map[string]struct {
-		configure func(*conf.Config)
-		fields    []signals.Field
-		want      string
-	}{
-		"the number of agents": {func(c *conf.Config) { c.MaxAgents = 1 }, task("Draw"), "A run may have 1 agents"},
-		"its own task":         {nil, task(" choose\n a Database "), "This is the task of yourself already"},
-		"no task":              {nil, task("  "), "It names no task"},
-		"an agent that is not there": {nil, append(task("Continue"), signals.Field{Name: "resume", Value: "a-nobody000000"}),
-			"There is no agent a-nobody000000 that you have started"},
-		"the policy": {func(c *conf.Config) { c.Delegate = conf.Delegates{conf.DenyDelegations} }, task("Draw"),
-			"starts no further agents"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := delegatedWork(t, c.configure, c.fields...)
-			s.turnEnds()
-			if text := s.Delivers(1).Text; !strings.Contains(text, "## DELEGATION DENIED") ||
-				!strings.Contains(text, c.want) {
-				t.Errorf("no %q in:\n%s", c.want, text)
-			}
-			if s.State.Agents.Len() != 1 {
-				t.Error("it was started all the same")
-			}
-		})
 	}
 }
 
