@@ -9,7 +9,6 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/procs"
 	"claude-supervise/supervisor/conf"
-	"claude-supervise/supervisor/exit"
 	"claude-supervise/supervisor/questions"
 	"claude-supervise/supervisor/records"
 	"claude-supervise/supervisor/table"
@@ -35,124 +34,6 @@ func (s *Story) spentShare(n int, cost float64) {
 	s.T.Helper()
 	s.Do(TurnEnded{Agent: Root, Launch: n, CostUSD: cost,
 		Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum budget"}})
-}
-
-func (s *Story) share(n int) float64 { return s.State.Launches.Get(Root)[n-1].ShareUSD }
-
-func TestAnAgentWhoseShareIsUsedUpIsLaunchedAgainWhileThereIsMore(t *testing.T) {
-	// It might delegate, so something is left for others.
-	s := Begin(t, func(c *conf.Config) { c.Budget = conf.Budget{CostUSD: 2} })
-	if got := s.share(1); got != 1.5 {
-		t.Fatalf("its first process may cost %v", got)
-	}
-	s.spentShare(1, 1.51)
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.Starting)
-	s.Launches(2)
-	if got := s.share(2); got >= 0.49 || got < 0.3 {
-		t.Errorf("its second process may cost %v", got)
-	}
-	s.spentShare(2, 0.48)
-	s.Ends()
-	s.Rests(true)
-	s.is(checkpoints.OverBudget) // a cent is not worth a launch
-}
-
-func TestWhatARequestUsesCutsTheTurn(t *testing.T) {
-	for name, c := range map[string]struct {
-		budget conf.Budget
-		spent  Spent
-		reason string
-	}{
-		"tokens": {conf.Budget{Tokens: 1000}, Spent{InputTokens: 900, OutputTokens: 100},
-			"the token budget of the run is used up: 1050 of 1000"},
-		"turns": {conf.Budget{Turns: 1}, Spent{Turns: 2}, "the turn budget of the run is used up: 2 of 1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := withBudget(t, c.budget)
-			c.spent.Agent, c.spent.Launch = Root, 1
-			s.Do(c.spent)
-			s.plans("end " + Root)
-			// It is interrupted, and its result says more than the request.
-			s.Do(TurnEnded{Agent: Root, Launch: 1, InputTokens: 900, OutputTokens: 150, Turns: 2, CostUSD: 0.1,
-				Failure: procs.Failure{Kind: procs.CutShort, Passing: true}})
-			s.Ends()
-			s.Rests(true)
-			s.is(checkpoints.OverBudget)
-			a := s.State.Agents.Get(Root)
-			if a.InputTokens+a.OutputTokens != 1050 || a.Turns != 2 || a.Failures != 0 {
-				t.Errorf("what it has used was not counted once: %d tokens, %d turns, %d failures", a.InputTokens+a.OutputTokens,
-					a.Turns, a.Failures)
-			}
-			if !a.GoOn {
-				t.Error("its turn would be lost")
-			}
-			if a.Reason != c.reason {
-				t.Errorf("the reason is %q", a.Reason)
-			}
-		})
-	}
-}
-
-// What it has reported was shown: its end says so, and that the limit came after.
-func TestALimitAfterAReportIsToldAsBoth(t *testing.T) {
-	for status, said := range map[string]string{
-		"success": "success", "partial_success": "partial success", "failed": "failure",
-	} {
-		s := Begin(t, nil)
-		s.reports(status, "")
-		s.Do(TurnEnded{Agent: Root, Launch: 1, Turns: 1,
-			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns (1)"}})
-		s.Ends()
-		s.Rests(true)
-		s.is(checkpoints.Failed)
-		s.exits(exit.Budget)
-		want := "Reached maximum number of turns (1), after it had reported " + said
-		if got := s.State.Agents.Get(Root).Reason; got != want {
-			t.Errorf("it has %q, want %q", got, want)
-		}
-	}
-}
-
-// Who has reported in the last request that its budget allows needs no other: it ends as it has reported. Who has made a
-// request since does.
-func TestWhoReportsInItsLastRequestEndsAsItHasReported(t *testing.T) {
-	for name, c := range map[string]struct {
-		reported string
-		since    int // requests since
-		missing  []string
-		status   checkpoints.Status
-	}{
-		"success":                      {"success", 0, nil, checkpoints.Succeeded},
-		"failure":                      {"failed", 0, nil, checkpoints.Failed},
-		"success, and what is missing": {"success", 0, []string{"a.txt"}, checkpoints.OverBudget},
-		"success, and more was begun":  {"success", 1, nil, checkpoints.OverBudget},
-		"nothing":                      {"", 0, nil, checkpoints.OverBudget},
-	} {
-		s := withBudget(t, conf.Budget{Turns: 1 + c.since})
-		s.Do(TurnBegun{Agent: Root, Launch: 1})
-		s.Do(Spent{Agent: Root, Launch: 1, Turns: 1})
-		if c.reported != "" {
-			s.reports(c.reported, "- a.txt")
-		}
-		if c.since > 0 {
-			s.Do(Spent{Agent: Root, Launch: 1, Turns: c.since})
-		}
-		s.Do(TurnEnded{Agent: Root, Launch: 1, Turns: 1 + c.since,
-			Failure: procs.Failure{Kind: procs.OverBudget, Reason: "Reached maximum number of turns"}})
-		for _, v := range s.State.FindDeliveries(Root, (*checkpoints.Delivery).Undelivered) {
-			s.Do(Received{UUID: v.UUID, State: checkpoints.DeliveryDelivered})
-		}
-		s.Ends()
-		s.Rests(true)
-		if c.reported != "" && c.since == 0 {
-			s.Do(Checked{Agent: Root, Missing: c.missing})
-		}
-		if a := s.State.Agents.Get(Root); a.Status != c.status {
-			t.Errorf("%s: it is %s (%s)", name, a.Status, a.Reason)
-		}
-	}
 }
 
 // A question takes one answer, whatever that is: what is asked again has another id.
@@ -211,34 +92,6 @@ func TestABudgetThatIsRaisedToWhatIsUsedIsAskedAgain(t *testing.T) {
 	s.asksBudget(Root, "q-2")
 	s.Answers("q-2", "raise +2h")
 	s.is(checkpoints.Starting)
-}
-
-func TestWhatAKilledProcessHasUsedCountsOnce(t *testing.T) {
-	s := withBudget(t, conf.Budget{Tokens: 10_000})
-	s.Do(TurnEnded{Agent: Root, Launch: 1, InputTokens: 1000, CostUSD: 0.5, Turns: 1,
-		CacheRead: 600, CacheCreation: 300, ServiceTier: "priority",
-		Failure: procs.Failure{Kind: procs.API, Passing: true}})
-	s.Do(Ended{Agent: Root, Launch: 1})
-	a := s.State.Agents.Get(Root)
-	if a.CostUSD != 0.5 || a.InputTokens != 1000 {
-		t.Fatalf("after its result it has cost %v for %d tokens", a.CostUSD, a.InputTokens)
-	}
-	s.Rests(true)
-	s.Do(RetryDue{Agent: Root})
-	s.Launches(2)
-	s.Do(Spent{Agent: Root, Launch: 2, InputTokens: 400, Turns: 1})
-	s.Do(Ended{Agent: Root, Launch: 2, Failure: crash(), InputTokens: 500, OutputTokens: 100,
-		CacheRead: 50, CacheCreation: 5})
-	if a = s.State.Agents.Get(Root); a.InputTokens+a.OutputTokens != 1600 || a.Turns != 2 {
-		t.Errorf("it has used %d tokens in %d turns", a.InputTokens+a.OutputTokens, a.Turns)
-	}
-	if a.CacheRead != 650 || a.CacheCreation != 305 || a.ServiceTier != "priority" {
-		t.Errorf("of which it has read %d from a cache and written %d to it, at the tier %q", a.CacheRead, a.CacheCreation,
-			a.ServiceTier)
-	}
-	if a.CostUSD < 0.799 || a.CostUSD > 0.801 { // 600 tokens at what the 1000 have cost
-		t.Errorf("which have cost %v", a.CostUSD)
-	}
 }
 
 func TestSharesNeverComeToMoreThanIsLeft(t *testing.T) {

@@ -156,7 +156,7 @@
 //	model: may make a call of any length; may not have more permitted than is shown
 //		supervisor/permission/preview.go, TestACallThatCannotBeShownWholeCanOnlyBeRefused
 //	model: may be refused any call; may not have more let through than the call that was shown, once
-//		supervisor/refused.go, TestARefusedCallThatIsAllowedIsLetThroughOnceAndOnlyThat
+//		supervisor/refused.go, TestStories/refusals
 //	other session: may leave any process behind; may not have it answer what a session asks
 //		supervisor/sessions/give.go, e2e TestNoAgentAnswersForItsSession
 //	processes: may print any line; may not have another call asked about than the one that was refused

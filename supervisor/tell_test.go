@@ -36,6 +36,7 @@ import (
 //	questions N                so many were ever asked
 //	delivery KEY=VALUE…        what was last delivered
 //	agent KEY=VALUE…, launch N KEY=VALUE…    the records of the root and of its newest launch
+//	expected N, flags FLAGS    so many calls are allowed once; with which flags it is started
 //	session anew                             its conversation is another than at the beginning
 //	reads TEXT…, lacks TEXT…   what the prompt or the reply that was last delivered says, or does not
 //	counts N TEXT              so often it says this
@@ -163,6 +164,8 @@ func settle(t *testing.T, c *conf.Config, pairs []string) {
 			c.Budget.Turns, err = strconv.Atoi(value)
 		case "time":
 			c.Budget.Time = rest
+		case "allow":
+			c.Allow, err = strings.Split(value, ","), nil
 		case "parallel":
 			c.MaxParallel, err = strconv.Atoi(value)
 		case "max-agents":
@@ -240,9 +243,16 @@ var verbs = map[string]func(s *telling, words []string){
 		s.read = s.State.PromptOf(Root, s.State.Launch(Root).N)
 		s.reads(w, true)
 	},
-	"child-works": func(s *telling, _ []string) { s.childWorks() },
-	"child-ends":  func(s *telling, w []string) { s.childReports(w[0]) },  // STATUS, which it reports
-	"result":      func(s *telling, _ []string) { s.read = s.returned() }, // of the call that waited
+	"is-refused": func(s *telling, w []string) { // ID COMMAND SUB: claude refuses a call, and the person is asked about it
+		s.came(s.isRefused(w[0], w[1], subagent(w[2:])), true)
+	},
+	"stays-refused": func(s *telling, w []string) { s.came(s.isRefused(w[0], w[1], subagent(w[2:])), false) }, // nobody is
+	"lets-through":  func(s *telling, w []string) { s.came(s.isLetThrough(w[0], w[1], subagent(w[2:])), true) },
+	"holds-up":      func(s *telling, w []string) { s.came(s.isLetThrough(w[0], w[1], subagent(w[2:])), false) },
+	"plans-it":      func(s *telling, w []string) { s.asksAboutPlan(w[0], w[1], s.State.Launch(Root).N) }, // ID PLAN
+	"child-works":   func(s *telling, _ []string) { s.childWorks() },
+	"child-ends":    func(s *telling, w []string) { s.childReports(w[0]) },  // STATUS, which it reports
+	"result":        func(s *telling, _ []string) { s.read = s.returned() }, // of the call that waited
 	"stops": func(s *telling, w []string) { // STOP ANSWER: its turn ends by a stop, which is answered
 		s.stops(map[string]signals.Signal{"dependency": dependency, "too-much": tooMuch}[w[0]], w[1])
 	},
@@ -270,8 +280,17 @@ var verbs = map[string]func(s *telling, words []string){
 			s.Do(Confirmed{UUID: d.UUID, Found: d.Tool == nil || w[0] == "found"})
 		}
 	},
-	"receives": func(s *telling, _ []string) { // the receipt of what was last delivered
-		s.Do(Received{UUID: s.sent, State: checkpoints.DeliveryDelivered})
+	"receives": func(s *telling, w []string) { // the receipt of what was last delivered; all: of all that is on its way
+		said := []string{s.sent}
+		if len(w) > 0 {
+			said = nil
+			for _, d := range s.State.FindDeliveries(Root, (*Delivery).Undelivered) {
+				said = append(said, d.UUID)
+			}
+		}
+		for _, id := range said {
+			s.Do(Received{UUID: id, State: checkpoints.DeliveryDelivered})
+		}
 	},
 	"inbox": func(s *telling, w []string) { // KIND ID VALUE, of each note; of a stop KIND alone
 		var notes []InboxEntry
@@ -391,6 +410,22 @@ func (s *telling) reads(texts []string, has bool) {
 	}
 }
 
+// subagent is that of the id that is given, if one is.
+func subagent(id []string) *checkpoints.Subagent {
+	if len(id) == 0 {
+		return nil
+	}
+	return &checkpoints.Subagent{ID: id[0], Task: "test"}
+}
+
+// came wants what has come of an event.
+func (s *telling) came(got, want bool) {
+	s.T.Helper()
+	if got != want {
+		s.T.Errorf("it comes to %v", got)
+	}
+}
+
 // replies plays what a call is told at once, as an error or not.
 func (s *telling) replies(request string, refused bool) {
 	s.T.Helper()
@@ -431,6 +466,10 @@ func (s *telling) play(words []string) {
 		}
 	case "agent":
 		hasFields(s.T, s.State.Agents.Get(Root), args)
+	case "expected":
+		wants(s.T, "number of calls that are expected", fmt.Sprint(len(s.State.Expected(Root))), rest)
+	case "flags":
+		wants(s.T, "flags", strings.Join(s.State.FlagsOf(Root), " "), rest)
 	case "session":
 		if s.State.Agents.Get(Root).SessionID == s.session {
 			s.T.Error("it is the same session")

@@ -13,7 +13,7 @@ import (
 // attacks it, with its folder where that is another.
 var threat = regexp.MustCompile(
 	`(?m)^//\t(repository|settings|task file|pack|page|model|MCP server|processes|other user|other session|network|server|blob store): may (.+); may not (.+)\n` +
-		`//\t\t(\S+\.go), (?:(\S+) )?(Test\w+)$`)
+		`//\t\t(\S+\.go), (?:(\S+) )?(Test\w+(?:/\w+)?)$`)
 
 func TestEveryThreatHasItsCodeAndItsTest(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
@@ -36,9 +36,13 @@ func TestEveryThreatHasItsCodeAndItsTest(t *testing.T) {
 	}
 }
 
-// hasTest reports whether a folder's tests have one of that name.
+// hasTest reports whether a folder's tests have one of that name, or its stories a file.
 func hasTest(t *testing.T, folder, name string) bool {
 	t.Helper()
+	if stories, is := strings.CutPrefix(name, "TestStories/"); is {
+		_, err := os.Stat(filepath.Join(folder, "testdata", "stories", stories+".txt"))
+		return err == nil
+	}
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
