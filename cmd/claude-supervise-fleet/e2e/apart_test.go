@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // answersHere answers a question on the machine of a worker, in the state of its run.
@@ -30,13 +29,10 @@ func (p *process) keepsNoAnswer(t *testing.T) {
 	t.Helper()
 	var kept []string
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	if !comes(func() bool {
 		kept, err = filepath.Glob(filepath.Join(filepath.Dir(p.runsOf()), "answers", "*"))
-		if err != nil || len(kept) == 0 {
-			break
-		}
-	}
-	if err != nil || len(kept) > 0 {
+		return err == nil && len(kept) == 0
+	}) {
 		t.Errorf("it keeps %q: %v", kept, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // A worker that cannot reach the server has lost its run when the lease is over. It delivers nothing meanwhile, and ends
@@ -39,10 +38,7 @@ func (p *process) hasNoRun(t *testing.T) {
 	t.Helper()
 	var left []os.DirEntry
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if left, err = os.ReadDir(p.runsOf()); err == nil && len(left) == 0 {
-			return
-		}
+	if !comes(func() bool { left, err = os.ReadDir(p.runsOf()); return err == nil && len(left) == 0 }) {
+		t.Errorf("it keeps %v: %v", left, err)
 	}
-	t.Errorf("it keeps %v: %v", left, err)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A run has succeeded, and its worker dies with the last snapshot in the blob store and before it has said so: the next
@@ -15,21 +14,20 @@ func TestWhatHasSucceededBeforeItsWorkerCouldSaySoIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	one := s.worker("one")
-	done := filepath.Join(s.home, "done")
+	done, goesOn := filepath.Join(s.home, "done"), filepath.Join(s.home, "go")
 	s.file("quick.yaml", []byte(strings.ReplaceAll(string(quick(false)), "echo done > done.txt",
-		"sleep 3; echo done > done.txt; echo done >> "+done)))
+		"until [ -e "+goesOn+" ]; do sleep 0.1; done; echo done > done.txt; echo done >> "+done)))
 	run := s.must("run", "--demo", filepath.Join(s.home, "quick.yaml"), "--lease", "10s")
 	s.until(run, "with one", func(l listed) bool { return l.Worker == "one" })
 	s.up.signal(syscall.SIGSTOP) // nobody is told of its end
+	s.file("go", nil)
 	kept := filepath.Join(s.dev, "snapshots/runs", run, "000001")
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if names, _ := filepath.Glob(filepath.Join(kept, "show.json*")); len(names) > 0 { // after the last snapshot
-			break
-		}
-		if time.Now().After(deadline) {
-			names, err := os.ReadDir(kept)
-			t.Fatalf("it does not end: %v, %v", names, err)
-		}
+	if !comes(func() bool {
+		names, err := filepath.Glob(filepath.Join(kept, "show.json*")) // after the last snapshot
+		return err == nil && len(names) > 0
+	}) {
+		names, err := os.ReadDir(kept)
+		t.Fatalf("it does not end: %v, %v", names, err)
 	}
 	one.signal(syscall.SIGKILL)
 	s.up.signal(syscall.SIGCONT)

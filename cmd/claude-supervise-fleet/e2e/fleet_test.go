@@ -355,18 +355,32 @@ func left(run string) []int {
 func nothingIsLeft(t *testing.T, run string) {
 	t.Helper()
 	var last []int
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if last = left(run); len(last) == 0 {
-			return
-		}
+	if !comes(func() bool { last = left(run); return len(last) == 0 }) {
+		t.Errorf("of %s is left:\n%s", run, machine.Described("", last))
 	}
-	t.Errorf("of %s is left:\n%s", run, machine.Described("", last))
 }
 
 // asking hands in a run that asks once, writes a file by the answer, and reports.
 func (s *site) asking(flags ...string) string {
 	s.t.Helper()
 	return s.must(append([]string{"run", "--demo", "ask", "--lease", "3s", "--hold", "forever"}, flags...)...)
+}
+
+// holds has a worker hold a run that asks.
+func (s *site) holds(flags ...string) (one *process, run, question string) {
+	s.t.Helper()
+	one, run = s.worker("one"), s.asking(flags...)
+	return one, run, s.asks(run, "one")
+}
+
+// comes waits until something is so, and reports whether it is.
+func comes(is func() bool) bool {
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
@@ -421,6 +435,9 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // an upload got its name meanwhile, or was removed
 		}
+		if info, unread := d.Info(); err == nil && unread == nil && info.Mode().Perm()&0o077 != 0 && path != s.dev {
+			t.Errorf("others may read %s: %s", path, info.Mode())
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -443,9 +460,7 @@ func TestAFleetFromTheTaskToItsEnd(t *testing.T) {
 func TestARunWhoseWorkerIsKilledGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	one := s.worker("one")
-	run := s.asking()
-	q := s.asks(run, "one")
+	one, run, q := s.holds()
 	one.signal(syscall.SIGKILL)
 	s.worker("two")
 	s.must("answer", q, "JWT") // nobody has the run, and nobody knows it yet
@@ -469,9 +484,7 @@ const mostEvents = 50
 func TestAWorkerThatStoodStillDeliversNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	one := s.worker("one")
-	run := s.asking()
-	q := s.asks(run, "one")
+	one, run, q := s.holds()
 	one.signal(syscall.SIGSTOP)
 	s.worker("two")
 	s.must("answer", q, "JWT")
@@ -488,9 +501,7 @@ func TestAWorkerThatStoodStillDeliversNothing(t *testing.T) {
 func TestAWorkerThatLeavesHandsItsRunsBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	one := s.worker("one")
-	run := s.asking("--lease", "10m") // nobody waits for it to run out
-	q := s.asks(run, "one")
+	one, run, q := s.holds("--lease", "10m") // nobody waits for it to run out
 	if err := one.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

@@ -50,9 +50,7 @@ func TestAnAnswerToARunWhoseWorkerStandsStillIsKept(t *testing.T) {
 func TestAnAnswerToARunThatWaitsForAWorkerIsGivenToThat(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	one := s.worker("one")
-	run := s.asking()
-	q := s.asks(run, "one")
+	one, run, q := s.holds()
 	one.leaves(t)
 	if said := s.must("answer", q, "JWT"); !strings.Contains(said, "It is kept") {
 		t.Errorf("it says %s", said)

@@ -131,9 +131,7 @@ func TestSnapshotsInS3CarryARunToAnotherWorker(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	b := s.inS3()
-	one := s.worker("one")
-	run := s.asking()
-	q := s.asks(run, "one")
+	one, run, q := s.holds()
 	one.signal(syscall.SIGKILL)
 	s.worker("two")
 	s.must("answer", q, "JWT")
@@ -223,9 +221,7 @@ func TestASnapshotThatIsNotWholeOrOfANewerReleaseIsSaid(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	b := s.inS3()
-	one := s.worker("one")
-	run := s.asking()
-	q := s.asks(run, "one")
+	one, run, q := s.holds()
 	one.signal(syscall.SIGKILL)
 	names, kept := b.snapshots(run), map[string][]byte{}
 	for _, name := range names {

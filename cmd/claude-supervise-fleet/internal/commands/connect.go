@@ -222,16 +222,31 @@ func (c connected) snapshots(ctx context.Context) (worker.Store, error) {
 // checksums is what the URL of a bucket of S3 says of when the SDK looks whether what it has read is whole.
 const checksums = "response_checksum_validation"
 
-// opened returns the URL by which a blob store is opened. Where a server has no checksum, as many have none, the SDK
+// folderMode is what the URL of a bucket that is a folder says of the mode of the folders below it.
+const folderMode = "dir_file_mode"
+
+// opened returns the URL by which a blob store is opened. Those who may not look into a folder that is one may not look
+// into what is below it. Where a server has no checksum, as many have none, the SDK
 // would say on stderr for each object that it does not look. Every object is authenticated as it is opened (package
 // seal), so the SDK need not look.
 func opened(store string) string {
 	u, err := url.Parse(store)
-	if err != nil || u.Scheme != "s3" || u.Query().Has(checksums) {
+	if err != nil {
 		return store
 	}
 	q := u.Query()
-	q.Set(checksums, "when_required")
+	switch {
+	case u.Scheme == "s3" && !q.Has(checksums):
+		q.Set(checksums, "when_required")
+	case u.Scheme == "file" && !q.Has(folderMode):
+		folder, err := os.Stat(u.Path)
+		if err != nil {
+			return store // to open it says so
+		}
+		q.Set(folderMode, fmt.Sprintf("0%o", folder.Mode().Perm()))
+	default:
+		return store
+	}
 	u.RawQuery = q.Encode()
 	return u.String()
 }

@@ -15,6 +15,7 @@ import (
 	"claude-supervise/cmd/claude-supervise-fleet/internal/fleet"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/flow"
 	"claude-supervise/cmd/claude-supervise-fleet/internal/runlog"
+	"claude-supervise/cmd/claude-supervise-fleet/internal/worker"
 	"claude-supervise/supervisor/service"
 	"claude-supervise/supervisor/view"
 )
@@ -100,13 +101,17 @@ func (c *Commands) Run(ctx context.Context, id string) (view.RunView, error) {
 	return shown(l), err
 }
 
-// Show returns a run as its last worker has kept it.
+// Show returns a run as its last worker has kept it; as lists have it, if none has.
 func (c *Commands) Show(ctx context.Context, id string) (view.Details, error) {
 	l, err := c.fleet.Run(ctx, id)
 	if err != nil {
 		return view.Details{}, err
 	}
-	return c.details(ctx, l)
+	details, err := c.details(ctx, l)
+	if errors.Is(err, worker.ErrNoRecord) {
+		details.Run, details.Questions, err = shown(l), asked(l), nil
+	}
+	return details, err
 }
 
 // Questions returns the open questions of all runs.

@@ -542,6 +542,19 @@ func TestWhatWasKeptOfARunIsShownWithHowItIsNow(t *testing.T) {
 	if details, err := d.Show(t.Context(), "r-bbbbbbbb"); err != nil || details.Run.Status != flow.StatusQueued {
 		t.Errorf("one that no worker has left is %+v, %v", details, err)
 	}
+	for _, show := range []func(context.Context, string) (view.Details, error){d.Show, (&Commands{Desk: d}).Show} {
+		details, err := show(t.Context(), "r-bbbbbbbb")
+		doc, err2 := json.Marshal(details)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"questions", "reports", "logs", "success_criteria", "rules", "worktrees", "agents",
+			"open_questions"} {
+			if strings.Contains(string(doc), fmt.Sprintf("%q:null", list)) {
+				t.Errorf("of one that no worker has left, %s are null: %s", list, doc)
+			}
+		}
+	}
 	if q, err := d.Question(t.Context(), "q-one"); err != nil || q.Question != "What of it?" || *q.Answer != "JWT" {
 		t.Errorf("the question is %+v, %v", q, err)
 	}

@@ -381,7 +381,7 @@ func (f Fleet) listed(w *workflowpb.WorkflowExecutionInfo) (flow.Listed, error) 
 		enums.WORKFLOW_EXECUTION_STATUS_CANCELED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
 		l = endedFromOutside(l, "its workflow was ended on the server: "+w.GetStatus().String(), w.GetCloseTime().AsTime())
 	}
-	return l, nil
+	return l.WithLists(), nil
 }
 
 // endedFromOutside is a run whose workflow was ended by somebody with the server's own tools.

@@ -235,6 +235,30 @@ type Listed struct {
 	Changed time.Time `json:"-"`
 }
 
+// WithLists returns the run with empty lists where it has none, as programs read them: a run that no worker has read.
+func (l Listed) WithLists() Listed {
+	l.Agents, l.Questions = slices.Clone(l.Agents), slices.Clone(l.Questions)
+	for i := range l.Agents {
+		fill(&l.Agents[i].OpenQuestions)
+	}
+	for i := range l.Questions {
+		fill(&l.Questions[i].Options)
+	}
+	fill(&l.Agents)
+	fill(&l.Questions)
+	fill(&l.Answered)
+	fill(&l.OpenQuestions)
+	fill(&l.Labels)
+	fill(&l.Notes)
+	return l
+}
+
+func fill[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}
+
 // Agent returns an agent of the run by its id; false if lists have none of that id.
 func (l Listed) Agent(id string) (AgentInfo, bool) {
 	at := slices.IndexFunc(l.Agents, func(a AgentInfo) bool { return a.ID == id })

@@ -50,7 +50,8 @@ func (s Store) Put(ctx context.Context, run string, epoch int, path string) erro
 	key := blobKey(run, epoch, filepath.Base(path))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // what is not closed by then is not written
-	out, err := s.Bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	out, err := s.Bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/octet-stream",
+		BeforeWrite: forNoOthers})
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,24 @@ func (s Store) write(ctx context.Context, key string, content []byte, onlyNew bo
 		return err
 	}
 	return s.Bucket.WriteAll(ctx, key, sealed.Bytes(), &blob.WriterOptions{ContentType: "application/octet-stream",
-		IfNotExist: onlyNew})
+		IfNotExist: onlyNew, BeforeWrite: forNoOthers})
+}
+
+// forNoOthers keeps a file of a store that is a folder from those who may not look into its folder.
+func forNoOthers(as func(any) bool) error {
+	var file *os.File
+	if !as(&file) {
+		return nil // it is no file
+	}
+	folder, err := os.Stat(filepath.Dir(file.Name()))
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	return file.Chmod(info.Mode().Perm() & folder.Mode().Perm())
 }
 
 // get downloads a snapshot into a folder, under its own name.
