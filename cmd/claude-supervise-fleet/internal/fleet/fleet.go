@@ -540,10 +540,8 @@ func updateID(what, by string) string {
 // *UncertainError says that it may still be accepted.
 func (f Fleet) update(ctx context.Context, what string, o sdk.UpdateWorkflowOptions, result any) error {
 	run := o.WorkflowID
-	bound, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	defer f.decides()()
-	handle, err := f.tells(bound, o)
+	handle, err := f.tells(ctx, o)
 	late := func() bool { // the server may say it first
 		var cut *sdk.WorkflowUpdateServiceTimeoutOrCanceledError
 		return ctx.Err() == nil && (errors.As(err, &cut) || errors.Is(err, context.DeadlineExceeded))
@@ -579,18 +577,26 @@ func (f Fleet) update(ctx context.Context, what string, o sdk.UpdateWorkflowOpti
 	return said(err)
 }
 
-// notReady is how long to wait before something is said again to a workflow that is not ready.
-const notReady = 500 * time.Millisecond
+const (
+	// notReady is how long to wait before something is said again to a workflow that is not ready.
+	notReady = 500 * time.Millisecond
+	// readyWithin is how long a workflow may be not ready. Each open poll of a worker that stands still takes a decision
+	// for flow.DecideWithin, and after three that were not made in time the server waits longer for each next one: on a
+	// busy machine that takes more than patience.
+	readyWithin = 4 * patience
+)
 
-// tells says something to a workflow, and returns when the workflow has accepted or refused it. While the workers that
-// are to decide are lost one after the other, the server says at once that the workflow is not ready: it keeps nothing
-// then, and is told again until ctx ends.
+// tells says something to a workflow, and returns when the workflow has accepted or refused it, or has not within
+// patience. While the workers that are to decide are lost one after the other, the server says at once that the workflow
+// is not ready: it keeps nothing then, and is told again until readyWithin is over.
 func (f Fleet) tells(ctx context.Context, o sdk.UpdateWorkflowOptions) (sdk.WorkflowUpdateHandle, error) {
 	o.WaitForStage = sdk.WorkflowUpdateStageAccepted
-	for {
-		handle, err := f.Client.UpdateWorkflow(ctx, o)
+	for began := time.Now(); ; {
+		bound, cancel := context.WithTimeout(ctx, patience)
+		handle, err := f.Client.UpdateWorkflow(bound, o)
+		cancel()
 		var later *serviceerror.WorkflowNotReady
-		if !errors.As(err, &later) {
+		if !errors.As(err, &later) || time.Since(began) > readyWithin {
 			return handle, err
 		}
 		select {

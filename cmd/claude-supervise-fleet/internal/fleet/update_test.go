@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,6 +49,7 @@ func TestAnAnswerWaitsForAWorkflowThatIsNotReady(t *testing.T) {
 		want   error
 	}{
 		"and then is":                   {updated{says: []error{busy, busy, nil}}, nil},
+		"and is after a minute":         {updated{says: append(slices.Repeat([]error{busy}, 120), nil)}, nil},
 		"and never is":                  {updated{says: []error{busy}}, ErrNoWorker},
 		"whose server ends the call":    {updated{says: []error{busy, cut}}, errUncertain},
 		"and is slow once it has it":    {updated{says: []error{nil}, ends: cut}, nil},
