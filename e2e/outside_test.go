@@ -612,3 +612,83 @@ func TestASessionInTheBackgroundIsAnsweredHere(t *testing.T) {
 		t.Errorf("the run is %+v", now)
 	}
 }
+
+// A program that runs claude, as an editor or the Agent SDK does, asks its own person too; the first answer counts, and
+// the other side is told.
+func TestASessionOfAnotherProgramIsAnsweredHereOrThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	w.Env = append(w.Env, "CLAUDE_CODE_ENTRYPOINT=claude-vscode")
+	cmd := w.ordinary(claude.Program(t), asksADatabase, "-p", "--input-format", "stream-json", "--output-format", "stream-json",
+		"--verbose", "--permission-prompt-tool", "stdio", "--permission-mode", "default")
+	in, err := cmd.StdinPipe()
+	noError(t, err)
+	out, err := cmd.StdoutPipe()
+	noError(t, err)
+	noError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	fmt.Fprintln(in, `{"type":"user","message":{"role":"user","content":"## BEGIN"}}`)
+	type line struct {
+		Type, Subtype string
+		ID            string `json:"request_id"`
+		Request       struct {
+			Subtype string
+			Tool    string `json:"tool_name"`
+			Input   json.RawMessage
+		}
+	}
+	lines := json.NewDecoder(out)
+	until := func(what string, is func(line) bool) (l line) {
+		t.Helper()
+		for !is(l) {
+			l = line{}
+			if err := lines.Decode(&l); err != nil {
+				t.Fatalf("%s does not come: %v", what, err)
+			}
+		}
+		return l
+	}
+	asks := until("its question", func(l line) bool { return l.Request.Subtype == "can_use_tool" })
+	q := w.asksHere("Which database?")
+	if q.Session.Screen != "" || q.Session.PID != cmd.Process.Pid || q.RunName != "a session of claude-vscode" {
+		t.Errorf("it is %s, %+v", q.RunName, q.Session)
+	}
+	w.must("answer", q.ID, "2")
+	until("that it is answered", func(l line) bool { return l.Type == "control_cancel_request" && l.ID == asks.ID })
+	asks = until("its call", func(l line) bool { return l.Request.Subtype == "can_use_tool" })
+	call := w.asksHere("touch made.txt")
+	fmt.Fprintf(in, `{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":`+
+		`{"behavior":"allow","updatedInput":%s}}}`+"\n", asks.ID, asks.Request.Input)
+	if shown := w.becomesOf(call.ID); !strings.Contains(shown, "on its screen") || !w.exists("made.txt") {
+		t.Errorf("it is shown as\n%s", shown)
+	}
+	until("the end", func(l line) bool { return l.Type == "result" })
+	if !w.API.Received(`"Which database?"="SQLite"`) {
+		t.Error("the answer did not count")
+	}
+}
+
+// A claude that has neither a screen nor a program to ask waits here for as long as it takes; for an address that a
+// server wants opened, too.
+func TestASessionWithoutAScreenWaitsHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Env = append(w.Env, "CLAUDE_SUPERVISE_CLAUDE="+claude.Program(t))
+	w.must("init", "--sessions", "--user", "--yes")
+	cmd := w.ordinary(claude.Program(t), strings.Replace(asksADatabase, "    replies:\n",
+		"    replies:\n      - tools: [{name: mcp__shop__order, input: {}}]\n", 1),
+		append(load(t, "elicitation-url").ClaudeFlags, "-p", "## BEGIN")...)
+	noError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	q := w.asksHere("Open the address")
+	if !strings.Contains(q.Context, "https://pay.example/in?order=7") || q.Session.Screen != "" {
+		t.Errorf("it asks %+v", q)
+	}
+	w.must("answer", q.ID, "Opened")
+	w.must("answer", w.asksHere("touch made.txt").ID, "allow") // AskUserQuestion it does not have
+	noError(t, cmd.Wait())
+	if w.reads("order.txt") != "paid\n" || !w.exists("made.txt") {
+		t.Error("the answers did not count")
+	}
+}

@@ -40,8 +40,9 @@ type Ask struct {
 	Session    string      `json:"session"`
 	Transcript string      `json:"transcript"`
 	Cwd        string      `json:"cwd"`
-	Screen     string      `json:"screen,omitempty"` // the terminal of claude, for people; "": it has none
-	Agent      string      `json:"agent,omitempty"`  // the subagent that asks; "": the main conversation
+	Screen     string      `json:"screen,omitempty"`  // the terminal of claude, for people; "": it has none
+	Program    string      `json:"program,omitempty"` // that has started claude, as that calls it (CLAUDE_CODE_ENTRYPOINT)
+	Agent      string      `json:"agent,omitempty"`   // the subagent that asks; "": the main conversation
 	AgentType  string      `json:"agent_type,omitempty"`
 	Mode       Mode        `json:"mode"`
 	Machine    string      `json:"machine,omitempty"` // that it is on, as procs.Machine has it

@@ -19,6 +19,7 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/checkpoints/files"
 	"claude-supervise/procs"
+	"claude-supervise/supervisor/text"
 )
 
 // MaxInput is the longest input of a hook that is read, in bytes. With more the screen decides.
@@ -32,6 +33,8 @@ const (
 	// blindHold is how long an ask is held of which the screen shows no dialog meanwhile: that of a subagent in the
 	// background, and that of an MCP server.
 	blindHold = 10 * time.Second
+	// maxProgram bounds the name of the program that has started claude, in cells.
+	maxProgram = 40
 	// maxClients is how many may be about to answer at once.
 	maxClients = 16
 )
@@ -42,13 +45,13 @@ const (
 // block; nil: nobody is.
 func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, asked func(*Ask), in io.Reader,
 	out io.Writer) {
-	text, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
-	if err == nil && len(text) > MaxInput {
+	doc, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
+	if err == nil && len(doc) > MaxInput {
 		_, _ = io.CopyN(io.Discard, in, drained)
 		return
 	}
 	var from input
-	if err != nil || json.Unmarshal(text, &from) != nil || !filepath.IsAbs(from.Cwd) {
+	if err != nil || json.Unmarshal(doc, &from) != nil || !filepath.IsAbs(from.Cwd) {
 		return
 	}
 	if _, inside := procs.Inside(env); inside || procs.Unmarked(env) {
@@ -63,7 +66,7 @@ func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, aske
 		modes, err := ReadModes(d)
 		if mode := modes.Of(from.Cwd); err == nil && mode != ModeOff {
 			_ = claude.Tag() // where there are no tags, who is above an answer has to do
-			w, err = begin(d, from, look, claude, mode)
+			w, err = begin(d, from, procs.Lookup(env, "CLAUDE_CODE_ENTRYPOINT"), look, claude, mode)
 		}
 		return err
 	})
@@ -99,7 +102,7 @@ type waiting struct {
 }
 
 // begin keeps an ask, which others see from then on; nil: it is none.
-func begin(d checkpoints.Dirs, asked input, look Look, claude procs.Other, mode Mode) (*waiting, error) {
+func begin(d checkpoints.Dirs, asked input, program string, look Look, claude procs.Other, mode Mode) (*waiting, error) {
 	a, err := newAsk(asked, look, checkpoints.Now(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -108,6 +111,7 @@ func begin(d checkpoints.Dirs, asked input, look Look, claude procs.Other, mode 
 		return nil, errNotAsked // the screen would show nothing meanwhile
 	}
 	a.Mode, a.Machine, a.Claude, a.Hook, a.Screen = mode, thisMachine(), claude, procs.This(), claude.Screen()
+	a.Program = text.CleanLine(program, maxProgram)
 	if err := files.MakePrivate(d.State); err != nil {
 		return nil, err
 	}

@@ -21,8 +21,9 @@ type SessionView struct {
 
 	Suggested string `json:"suggested"` // of a permission: what claude would permit for good; "": nothing
 
-	shown bool // it is answered on its screen alone
-	far   bool // on another machine
+	program string
+	shown   bool // it is answered on its screen alone
+	far     bool // on another machine
 }
 
 // Ended reports whether there is a session which has ended while it asked: an answer has a run take it up.
@@ -38,6 +39,8 @@ func (s SessionView) Where() string {
 		return "a session on another machine"
 	case s.PID == 0:
 		return "a session that has ended"
+	case s.Screen == "" && s.program != "" && s.program != "cli" && s.program != "sdk-cli": // those are claude -p
+		return "a session of " + s.program
 	case s.Screen == "":
 		return "a session without a screen"
 	}
@@ -104,7 +107,8 @@ func ViewIn(d checkpoints.Dirs, q *checkpoints.Question) QuestionView {
 func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	v := View(q)
 	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule,
-		shown: a.Mode == sessions.ModeNotify || a.Far(), far: a.Far()}
+		shown: a.Mode == sessions.ModeNotify || a.Far(), far: a.Far(),
+		program: a.Program}
 	if !s.far && a.Claude.Alive() {
 		s.PID = a.Claude.PID
 	}
