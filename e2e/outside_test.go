@@ -143,6 +143,15 @@ func TestTheQuestionsOfASessionAreAnsweredHere(t *testing.T) {
 	if !strings.Contains(told, "Decided (2)") || !strings.Contains(told, "Which database? → SQLite") {
 		t.Errorf("the report is\n%s", told)
 	}
+	if found := w.must("search", "sqlite", "database"); !strings.Contains(found, "show "+q.ID) {
+		t.Errorf("found is\n%s", found)
+	}
+	if lines := w.must("decisions", "--lines"); !strings.Contains(lines, "Which database? SQLite (") {
+		t.Errorf("the lines of decisions are\n%s", lines)
+	}
+	if all := w.must("decisions"); !strings.Contains(all, "### In sessions") || !strings.Contains(all, "touch made.txt") {
+		t.Errorf("decided was\n%s", all)
+	}
 	w.must("init", "--sessions", "--user", "--undo", "--yes")
 	if left, err := os.ReadFile(filepath.Join(w.Home, ".claude", "settings.json")); err == nil &&
 		strings.Contains(string(left), "claude-supervise") {

@@ -18,10 +18,11 @@ func newDecisions() *cobra.Command {
 		Use:   "decisions",
 		Short: "write down who decided what, when and why, in all runs",
 		Long: `Write down what was decided in all runs: each question with its answer and the
-words beside it, who gave it and when, and what came of the run. FILE.html is a
-self-contained page; FILE.md and stdout are Markdown. --lines writes only what
-people told agents, a line each, to be put into a CLAUDE.md: read them first,
-for the questions are the agents' words.`,
+words beside it, who gave it and when, and what came of the run; and what was
+answered here of your ordinary sessions. FILE.html is a self-contained page;
+FILE.md and stdout are Markdown. --lines writes only what people told agents, a
+line each, to be put into a CLAUDE.md: read them first, for the questions are
+the agents' words.`,
 		Example: "  claude-supervise decisions --since 30d --cwd . -o decisions.md\n" +
 			"  claude-supervise decisions --cwd . --lines >> CLAUDE.md\n" +
 			"  claude-supervise decisions --json | jq '.[] | .question + \": \" + .answer'",

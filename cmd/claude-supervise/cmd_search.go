@@ -25,8 +25,8 @@ func newSearch() *cobra.Command {
 		Use:   "search WORD...",
 		Short: "find words in questions, answers, reports and tasks of all runs",
 		Long: `Find all questions with their answers, all reports and all tasks in which every
-one of the words stands, in any case, the latest first. Quote words that belong
-together.`,
+one of the words stands, in any case, the latest first, and what your ordinary
+sessions have asked here. Quote words that belong together.`,
 		Example: "  claude-supervise search oauth\n" +
 			"  claude-supervise search --cwd . \"rate limit\" redis",
 		Args: help.Exactly(1, math.MaxInt, "the words to look for"),
@@ -80,7 +80,7 @@ func foundText(found []view.Found, width int) string {
 		if f.Question != "" {
 			id = f.Question
 		}
-		head := fmt.Sprintf("%s · %s of %s", terminal.When(f.At), f.Kind, strings.TrimSuffix(f.Run+" · "+f.RunName, " · "))
+		head := fmt.Sprintf("%s · %s of %s", terminal.When(f.At), f.Kind, strings.Trim(f.Run+" · "+f.RunName, " ·"))
 		fmt.Fprintf(&b, "%s\n  %s\n", terminal.CleanLine(head, width), text.Cut(terminal.CleanLine(f.Text, 0), width-2))
 		if f.Answer != "" {
 			fmt.Fprintf(&b, "  = %s\n", text.Cut(terminal.CleanLine(f.Answer, 0), width-4))

@@ -9,16 +9,14 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
-	"claude-supervise/supervisor/sessions"
 	"claude-supervise/supervisor/text"
 )
 
 // Meanwhile is what happened in several runs while nobody looked: `report --since` shows it.
 type Meanwhile struct {
 	Record
-	Waits  []Waiting  // for a person, the longest first
-	Beside []Decision // of people, in sessions that are no run
-	Spent  float64    // by all runs since then, in US dollars
+	Waits []Waiting // for a person, the longest first
+	Spent float64   // by all runs since then, in US dollars
 }
 
 // A Waiting is a question that waits for a person, with its run, and how many agents go on only after it.
@@ -72,13 +70,6 @@ func (r Reader) MeanwhileSince(ctx context.Context, since time.Time, cwd string,
 	for _, q := range beside {
 		if cwd == "" || text.Under(q.Cwd, cwd) {
 			m.Waits = append(m.Waits, Waiting{Decision: Decision{QuestionView: q, After: m.To.Sub(q.AskedAt)}})
-		}
-	}
-	for _, a := range sessions.AnsweredSince(r.Dirs, since) {
-		for _, q := range a.Questions {
-			if q.AnsweredAt != nil && (cwd == "" || text.Under(a.Cwd, cwd)) {
-				m.Beside = append(m.Beside, Decision{QuestionView: OfSession(a, q), After: q.AnsweredAt.Sub(q.AskedAt)})
-			}
 		}
 	}
 	slices.SortStableFunc(m.Waits, func(a, b Waiting) int { return a.AskedAt.Compare(b.AskedAt) })

@@ -10,6 +10,8 @@ import (
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/sessions"
+	"claude-supervise/supervisor/text"
 )
 
 // A RunReport is what happened in a run, for people who were not there: `report` shows it.
@@ -250,6 +252,7 @@ type Record struct {
 	From, To time.Time
 	Cwd      string // "": wherever they run
 	Runs     []RunReport
+	Beside   []Decision // of people, in sessions that are no run
 }
 
 // A Decided is a decision as `decisions --json` shows it.
@@ -274,6 +277,9 @@ func (r Record) Decided() []Decided {
 				all = append(all, Decided{d.QuestionView, d.Ran, run.Run.Status, run.Run.Reason})
 			}
 		}
+	}
+	for _, d := range r.Beside {
+		all = append(all, Decided{QuestionView: d.QuestionView})
 	}
 	slices.SortStableFunc(all, func(a, b Decided) int { return a.AnsweredAt.Compare(*b.AnsweredAt) })
 	return all
@@ -302,6 +308,13 @@ func (r Reader) RecordSince(ctx context.Context, since time.Time, cwd string,
 			return d.AskedAt.Before(since) && (d.AnsweredAt == nil || d.AnsweredAt.Before(since)) && d.State != supervisor.Open
 		})
 		record.Runs = append(record.Runs, one)
+	}
+	for _, a := range sessions.AnsweredSince(r.Dirs, since) {
+		for _, q := range a.Questions {
+			if q.AnsweredAt != nil && (cwd == "" || text.Under(a.Cwd, cwd)) {
+				record.Beside = append(record.Beside, Decision{QuestionView: OfSession(a, q), After: q.AnsweredAt.Sub(q.AskedAt)})
+			}
+		}
 	}
 	return record, nil
 }

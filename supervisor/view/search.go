@@ -12,12 +12,13 @@ import (
 
 	"claude-supervise/checkpoints"
 	"claude-supervise/supervisor/questions"
+	"claude-supervise/supervisor/sessions"
 )
 
 // A Found is a place where words stand.
 type Found struct {
 	Kind     string    `json:"kind"` // question, report or task
-	Run      string    `json:"run"`
+	Run      string    `json:"run"`  // "": a session that is no run
 	RunName  string    `json:"run_name"`
 	Cwd      string    `json:"cwd"`
 	Agent    string    `json:"agent"`
@@ -28,8 +29,8 @@ type Found struct {
 }
 
 // Search returns the questions, reports and tasks in which all words stand, as they stand in any case, the latest
-// first: at most most of them. A question is asked with its options and answer. wanted chooses runs. It reads all
-// there is.
+// first: at most most of them. A question is asked with its options and answer. wanted chooses runs, and sessions by
+// their folder alone. It reads all there is.
 func (r Reader) Search(ctx context.Context, words []string, most int, wanted func(RunView) bool) ([]Found, error) {
 	for i, word := range words {
 		words[i] = questions.Fold(word)
@@ -59,11 +60,7 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 		for i := range asked {
 			q := &asked[i]
 			if v, is := of[q.Run]; is {
-				texts := []string{q.Header, q.Text, q.Context, q.Answer}
-				for _, o := range q.Options {
-					texts = append(texts, o.Label, o.Description)
-				}
-				look(Found{"question", q.Run, v.Name, v.Cwd, q.Agent, q.ID, q.AskedAt, q.Text, q.Answer}, texts...)
+				look(Found{"question", q.Run, v.Name, v.Cwd, q.Agent, q.ID, q.AskedAt, q.Text, q.Answer}, wordsOf(q)...)
 			}
 		}
 		agents, err := r.Store.Agents(ctx, slices.Collect(maps.Keys(of))...)
@@ -79,10 +76,29 @@ func (r Reader) Search(ctx context.Context, words []string, most int, wanted fun
 		}
 		return err
 	})
+	for _, a := range sessions.WrittenSince(r.Dirs, time.Time{}) {
+		if !wanted(RunView{Cwd: a.Cwd}) || a.State != sessions.Answered && r.takenUp(ctx, a) {
+			continue
+		}
+		for _, asked := range a.Questions {
+			q := OfSession(a, asked)
+			look(Found{"question", "", q.RunName, q.Cwd, "", q.ID, q.AskedAt, q.Question, asked.Answer},
+				wordsOf(asked)...)
+		}
+	}
 	slices.SortFunc(found, func(a, b Found) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Question, b.Question))
 	})
 	return found[:min(len(found), most)], err
+}
+
+// wordsOf are the texts of a question.
+func wordsOf(q *checkpoints.Question) []string {
+	texts := []string{q.Header, q.Text, q.Context, q.Answer}
+	for _, o := range q.Options {
+		texts = append(texts, o.Label, o.Description)
+	}
+	return texts
 }
 
 // mayHave reports of the JSON of a record whether each of the words, as Fold has them, may stand in it: for most it is

@@ -32,13 +32,16 @@ func document(title string, body ...g.Node) g.Node {
 func record(r view.Record) g.Node {
 	title := recordTitle(r)
 	runs := g.Map(r.Runs, decisionsOf)
-	if len(r.Runs) == 0 {
+	if len(r.Runs)+len(r.Beside) == 0 {
 		runs = g.Group{html.P(g.Text("There was no run."))}
 	}
 	return document(title, html.Main(html.Class("report"), markup.Lines(
 		html.H1(g.Text(title)),
 		g.If(r.Cwd != "", html.P(g.Text("In "), own(r.Cwd), g.Text(" and below"))),
 		runs,
+		g.Iff(len(r.Beside) > 0, func() g.Node {
+			return g.Group{html.H2(g.Text(inSessions)), decisions(r.Beside, "")}
+		}),
 	)))
 }
 

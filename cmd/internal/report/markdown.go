@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -91,12 +92,16 @@ func RecordMarkdown(w io.Writer, r view.Record) error {
 			terminal.Money(run.Run.CostUSD))
 		decisionTable(&b, "", "Question", run.Asked)
 	}
-	if len(r.Runs) == 0 {
+	if len(r.Runs)+len(r.Beside) == 0 {
 		b.WriteString("There was no run.\n")
 	}
+	decisionTable(&b, inSessions, "Question", r.Beside)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// inSessions heads what was decided in sessions that are no run.
+const inSessions = "In sessions without a supervisor"
 
 // recordTitle says of when a record is.
 func recordTitle(r view.Record) string {
@@ -118,7 +123,7 @@ func RecordLines(w io.Writer, r view.Record) error {
 		}
 		fmt.Fprintf(&b, "- %s %s (%s, %s)\n", escapeFirst(text.CleanLine(d.Question, maxLine)),
 			escape(text.CleanLine(*d.Answer, maxLine)),
-			d.AnsweredAt.Local().Format("2 Jan 2006"), d.Run)
+			d.AnsweredAt.Local().Format("2 Jan 2006"), cmp.Or(d.Run, "in a session"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
