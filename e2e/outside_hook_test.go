@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -154,6 +155,36 @@ func TestThePageAnswersASession(t *testing.T) {
 	}
 }
 
+// Another user who has found the program asks nothing here, and sees nothing of what others ask.
+func TestAHookOfAnotherUserAsksNothing(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be another user") // in CI, too
+	}
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	mine := w.hooked(w.permits("ls"))
+	q := w.asksHere("ls")
+	dir := t.TempDir()
+	noError(t, os.Chmod(filepath.Dir(dir), 0o711))
+	other := filepath.Join(dir, "claude-supervise")
+	noError(t, os.Link(w.Program, other))
+	for _, args := range [][]string{{"hook"}, {"answer", q.ID, "allow"}, {"questions"}, {"show", q.ID}} {
+		cmd := exec.Command("timeout", append([]string{"60", other}, args...)...)
+		cmd.Dir, cmd.Env, cmd.Stdin = "/", w.Env, strings.NewReader(w.permits("pwd"))
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := cmd.CombinedOutput()
+		if args[0] == "hook" && (len(out) > 0 || err != nil) || args[0] != "hook" && err == nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	if open := w.must("questions"); strings.Contains(open, "pwd") || !strings.Contains(open, q.ID) {
+		t.Errorf("open are\n%s", open)
+	}
+	w.must("answer", q.ID, "deny")
+	mine.says(t)
+}
+
 // Fifty sessions ask at once, and each gets its own answer.
 func TestFiftySessionsAskAtOnce(t *testing.T) {
 	t.Parallel()
@@ -266,8 +297,25 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
 	}
+	// Whoever tells is killed, too: then the next hook has it taken back.
+	c := w.hooked(w.permits("true"))
+	first := n.next(t).SequenceID
+	waitForText(t, outside.Journal(w.Dirs, first))
+	for _, pid := range telling(w.Home) {
+		noError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	w.must("answer", first, "deny")
+	c.says(t)
+	c = w.hooked(w.permits("false"))
+	second := n.next(t).SequenceID
+	w.must("answer", second, "deny")
+	c.says(t)
+	back := []string{n.next(t).SequenceID, n.next(t).SequenceID}
+	if !slices.Contains(back, first) || !slices.Contains(back, second) {
+		t.Errorf("of %s and %s are taken back %v", first, second, back)
+	}
 	w.must("init", "--sessions=notify", "--yes")
-	c := w.hooked(w.permits("pwd"))
+	c = w.hooked(w.permits("pwd"))
 	if asked := n.next(t); len(asked.Actions) != 0 || !strings.Contains(asked.Message, "pwd") {
 		t.Errorf("what its screen alone answers is told by %+v", asked)
 	}

@@ -41,8 +41,9 @@ const (
 
 // Hook is `claude-supervise hook`: it reads what claude asks, and writes what a person has answered here, if they do so
 // before the screen. It blocks until then, or until nobody waits for it any more; ctx ends with SIGTERM. What keeps it
-// from asking is no error: it writes nothing, and the screen decides. Asked is told what is asked here, and must not
-// block; nil: nobody is.
+// from asking is no error: it writes nothing, and the screen decides. Asked is told what is asked here, and of what is
+// asked no more where whoever told a person of it has not lived to take that back. It must not block; nil: nobody is
+// told.
 func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, asked func(*Ask), in io.Reader,
 	out io.Writer) {
 	doc, err := io.ReadAll(io.LimitReader(in, MaxInput+1))
@@ -87,7 +88,11 @@ func Hook(ctx context.Context, d checkpoints.Dirs, env []string, look Look, aske
 		asked(w.ask)
 	}
 	w.wait(ctx, out)
-	tidy(d, time.Now())
+	for _, other := range tidy(d, time.Now()) {
+		if asked != nil && other.ID != w.ask.ID && other.untold(d) {
+			asked(other)
+		}
+	}
 }
 
 // A waiting is a hook that waits.
@@ -102,7 +107,8 @@ type waiting struct {
 }
 
 // begin keeps an ask, which others see from then on; nil: it is none.
-func begin(d checkpoints.Dirs, asked input, program string, look Look, claude procs.Other, mode Mode) (*waiting, error) {
+func begin(d checkpoints.Dirs, asked input, program string, look Look, claude procs.Other,
+	mode Mode) (*waiting, error) {
 	a, err := newAsk(asked, look, checkpoints.Now(), rand.Reader)
 	if err != nil {
 		return nil, err

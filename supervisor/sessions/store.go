@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -289,14 +290,17 @@ func Follow(ctx context.Context, d checkpoints.Dirs, id string, each func(*Ask))
 }
 
 // tidy closes asks of which nothing more can become, so that readers need not look at them, and removes those that
-// closed long ago, or of very many the oldest. Only a hook does it, at its end.
-func tidy(d checkpoints.Dirs, now time.Time) {
+// closed long ago, or of very many the oldest. Only a hook does it, at its end. It returns those that nobody waits for.
+func tidy(d checkpoints.Dirs, now time.Time) (over []*Ask) {
 	all, err := All(d, nil)
 	if err != nil {
-		return
+		return nil
 	}
 	closed := 0
 	for _, a := range slices.Backward(all) {
+		if a.State != Open {
+			over = append(over, a)
+		}
 		final := !a.Waiting() && a.concludeFrom(Facts{Claude: a.Claude.Alive()}, true)
 		if !a.Waiting() {
 			closed++
@@ -318,6 +322,21 @@ func tidy(d checkpoints.Dirs, now time.Time) {
 		_ = lock.Close() // gives it back
 	}
 	prune(d, now)
+	return over
+}
+
+// Journal is where is kept what a phone was told of an ask, and beside it who tells has a lock.
+func Journal(d checkpoints.Dirs, id string) string { return pathOf(d, id, ".notices") }
+
+// untold reports whether a phone was told of an ask that is open no more, and not that.
+func (a *Ask) untold(d checkpoints.Dirs) bool {
+	folder, err := files.OpenFolder(Folder(d))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = folder.Close() }()                                         // only read
+	told, _, _ := files.ReadIn(folder, filepath.Base(Journal(d, a.ID)), maxModes) // most have none
+	return bytes.Contains(told, []byte(".asked\n")) && !bytes.Contains(told, []byte(".closed\n"))
 }
 
 // prune removes closed asks that are old, or many.
