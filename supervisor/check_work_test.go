@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"claude-supervise/checkpoints"
-	"claude-supervise/procs"
 	"claude-supervise/supervisor/conf"
 )
 
@@ -28,32 +27,6 @@ func (s *Story) saysEnd() (n int) {
 		}
 	}
 	return n
-}
-
-func TestACheckThatBlocksReturnsTheEndOfTheChildAndNothingSaysItAgain(t *testing.T) {
-	s := checksUp(t, nil, nil)
-	s.childReports("success")
-	s.plansNot("timeout r1")
-	if got := s.returned(); !strings.Contains(got, "## DELEGATED WORK ENDED") || !strings.Contains(got, childOne) {
-		t.Errorf("the call returns:\n%s", got)
-	}
-	s.reports("success", "")
-	s.turnEnds()
-	for _, p := range s.prompts() {
-		if strings.Contains(p, "## DELEGATED WORK ENDED") {
-			t.Errorf("it is said again:\n%s", p)
-		}
-	}
-}
-
-func TestAnEndThatACallWasToReturnIsSaidOnceTheCallIsLost(t *testing.T) {
-	s := checksUp(t, nil, nil)
-	s.childReports("success")
-	s.dies(procs.Failure{Kind: procs.Crashed, Passing: true})
-	s.Rests(false)
-	if n := s.saysEnd(); n != 1 {
-		t.Errorf("it is said again %d times", n)
-	}
 }
 
 func TestWhatASubagentReadsByACheckItsAgentIsToldAllTheSame(t *testing.T) {
@@ -92,46 +65,4 @@ func TestACheckLeavesTheEndThatAClientTellsToIt(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestACheckThatBlocksReturnsAtItsTimeoutAndWithAMessage(t *testing.T) {
-	for name, end := range map[string]func(s *Story){
-		"timeout": func(s *Story) {
-			e := TimedOut{Agent: Root, Launch: 1, Request: "r1"}
-			s.Do(e)
-			if s.try(e) {
-				t.Error("it times out twice")
-			}
-		},
-		"message": func(s *Story) { s.says("stop waiting") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := checksUp(t, nil, nil)
-			end(s)
-			if r := s.reply("r1"); r.IsError || !strings.HasPrefix(r.Text, childOne) || r.Child != childOne {
-				t.Errorf("the call returns %+v", r)
-			}
-		})
-	}
-}
-
-func TestACheckWaitsForNothingThatHasEnded(t *testing.T) {
-	for _, input := range []string{`{"block":true}`, `{"block":true,"agent_id":"a-nobody000000"}`} {
-		s := Begin(t, nil)
-		s.calls("r1", checkWork, input, nil)
-		s.plans("reply r1")
-	}
-}
-
-func TestAParentThatWaitsInACheckHoldsNoSlotAndIsNotWatched(t *testing.T) {
-	s := delegatedWork(t, func(c *conf.Config) { c.MaxParallel, c.SilentAfter = 1, conf.DefaultHold })
-	s.status(childOne, checkpoints.Queued)
-	s.calls("r1", checkWork, `{"block":true}`, nil)
-	s.plans("launch " + childOne)
-	s.plansNot("watch " + Root)
-	if reason := s.State.Agents.Get(Root).Reason; reason != "waits for "+childOne {
-		t.Errorf("its reason is %q", reason)
-	}
-	s.Do(TimedOut{Agent: Root, Launch: 1, Request: "r1"})
-	s.plans("watch " + Root)
 }
