@@ -187,6 +187,7 @@ releases: ## all scenarios and attacks on each of RELEASES of the real CLI, and 
 sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on their screens, killed, attacked (10 min)
 	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
+	$(GO) test -count 1 -run TestASessionThatAsksAllDay ./supervisor/sessions && \
 	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e && \
 	for release in $(ASKED_ON); do \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install $$release)" $(GO) test -count 1 -timeout 20m \

@@ -1,11 +1,13 @@
 package sessions
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +131,48 @@ func TestAReaderThatLooksAgainSeesEachChange(t *testing.T) {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
+}
+
+// A session that asks five hundred times leaves no more open than it asks now.
+func TestASessionThatAsksAllDayLeavesRoom(t *testing.T) {
+	t.Parallel()
+	times := 500
+	if testing.Short() {
+		times = 50
+	}
+	d := checkpoints.Dirs{State: t.TempDir(), Runtime: t.TempDir()}
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	conversation, err := os.Create(path)
+	if err = errors.Join(err, WriteModes(d, Modes{"": ModeAsk})); err != nil {
+		t.Fatal(err)
+	}
+	defer conversation.Close()
+	var last string
+	for i := range times {
+		id := fmt.Sprintf("t%d-", i)
+		call, result := strings.ReplaceAll(callOne, "t1", id), strings.ReplaceAll(byHook, "t1", id)
+		asked := input{Event: "PermissionRequest", Session: "s", Transcript: path, Cwd: "/w", Tool: "Bash",
+			Input: json.RawMessage(`{"a":1,"b":2}`)}
+		w, err := begin(d, asked, "", seen, procs.This(), ModeAsk)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		fmt.Fprintln(conversation, call)
+		if _, over := w.look(); over || w.ask.Call != id {
+			t.Fatalf("%d: over is %v, and its call %q", i, over, w.ask.Call)
+		}
+		last = w.ask.ID
+		if err := w.ask.answer(given{last, Given{Answer: "allow"}}, time.Now()); err != nil {
+			t.Fatal(i, err)
+		}
+		w.end(Answered)
+		fmt.Fprintln(conversation, at(result, time.Now().Unix()))
+		tidy(d, time.Now())
+		if left, err := ids(d); err != nil || len(left) > 1 {
+			t.Fatalf("%d: %d are not closed, %v", i, len(left), err)
+		}
+	}
+	if a, _ := Find(d, last); a == nil || a.State != Answered {
+		t.Errorf("the last is %+v", a)
+	}
 }
