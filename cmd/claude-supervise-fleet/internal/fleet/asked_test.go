@@ -108,7 +108,7 @@ func TestTheQuestionsThatWereAskedFirstCostTheSameOfVeryMany(t *testing.T) {
 			if err != nil || runs != n || len(open) != most || open[most-1].AskedAt.After(first) {
 				t.Fatalf("%s: of %d runs %d questions of %d: %v", name, n, len(open), runs, err)
 			}
-			if limit := 2 * most; a.requests > mostSteps+8 || a.rows > limit && !strings.Contains(name, "rushes") {
+			if limit := fewRead; a.requests > mostSteps+8 || a.rows > limit && !strings.Contains(name, "rushes") {
 				t.Errorf("%s: of %d runs it takes %d requests, and %d rows", name, n, a.requests, a.rows)
 			}
 		}
@@ -118,7 +118,7 @@ func TestTheQuestionsThatWereAskedFirstCostTheSameOfVeryMany(t *testing.T) {
 // Where one run does not say when it asked, or the namespace cannot say it, all are read: that one may have asked first.
 func TestWhereItIsNotSaidWhoAskedFirstAllAreRead(t *testing.T) {
 	for name, a := range map[string]*askers{"of one": {}, "of all": {lacks: true}} {
-		for i := range 1000 {
+		for i := range 2000 {
 			a.at = append(a.at, time.Unix(int64(1e9+i), 0))
 		}
 		if !a.lacks {
@@ -126,7 +126,7 @@ func TestWhereItIsNotSaidWhoAskedFirstAllAreRead(t *testing.T) {
 		}
 		open, _, err := Fleet{Client: a, Converter: converter.GetDefaultDataConverter()}.Asked(t.Context(), 5)
 		if want := map[bool]string{false: "q-00000900", true: "q-00000000"}[a.lacks]; err != nil || len(open) != 5 ||
-			open[0].ID != want || a.rows != 1000 {
+			open[0].ID != want || a.rows != 2000 {
 			t.Errorf("%s: %d, the first %+v, of %d rows: %v", name, len(open), open[:min(1, len(open))], a.rows, err)
 		}
 	}

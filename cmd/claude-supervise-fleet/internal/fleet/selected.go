@@ -106,7 +106,7 @@ func (f Fleet) Asked(ctx context.Context, most int) (open []view.QuestionView, r
 		if runs, err = f.Asking(ctx); err != nil {
 			return nil, 0, err
 		}
-		if runs > max(most, flow.MostListed) {
+		if runs > max(2*most, fewRead) {
 			query += f.askedFirst(ctx, most, runs)
 		}
 	}
@@ -116,6 +116,9 @@ func (f Fleet) Asked(ctx context.Context, most int) (open []view.QuestionView, r
 	}
 	return open, runs, err
 }
+
+// fewRead is how many runs are read rather than to count again: a server counts and lists ten times a second for all.
+const fewRead = 3 * flow.MostListed
 
 // mostSteps is how often it is counted at most how many have asked by a time.
 const mostSteps = 24
@@ -145,7 +148,7 @@ func (f Fleet) askedFirst(ctx context.Context, most, have int) string {
 			early, since, less = k, at, n
 		}
 	}
-	for step := 0; step < mostSteps && have > 2*most && until.Sub(since) > time.Millisecond; step++ {
+	for step := 0; step < mostSteps && have > max(2*most, fewRead) && until.Sub(since) > time.Millisecond; step++ {
 		share := 0.5
 		if step%2 == 0 { // as if they had asked evenly
 			share = max(float64(most*3/2-less)/float64(have-less), 0.02)
