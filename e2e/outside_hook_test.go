@@ -325,6 +325,27 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
 }
 
+// A desktop shows what a session asks, without buttons: who would answer by them is below a claude.
+func TestADesktopShowsWhatASessionAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(filepath.Join(w.Home, "bin", "notify-send"), "#!/bin/sh\nfor word; do echo \"$word\"; done >> \"$HOME/banners\"\n")
+	noError(t, os.Chmod(filepath.Join(w.Home, "bin", "notify-send"), 0o700))
+	w.Env = append(w.Env, "PATH="+filepath.Join(w.Home, "bin")+":"+os.Getenv("PATH"), "DISPLAY=:0", "CI=", "SSH_CONNECTION=",
+		"SSH_TTY=", "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(w.Home, "none"))
+	w.must("init", "--sessions", "--user", "--yes")
+	c := w.hooked(w.permits("ls"))
+	q := w.asksHere("ls")
+	waitForText(t, filepath.Join(w.Home, "banners"))
+	w.must("answer", q.ID, "deny")
+	c.says(t)
+	waitUntil(t, "nobody tells any more", func() bool { return len(telling(w.Home)) == 0 })
+	if said, _ := os.ReadFile(filepath.Join(w.Home, "banners")); strings.Count(string(said), q.ID) != 2 || // and in the command
+		!strings.Contains(string(said), "May it run: ls?") || strings.Contains(string(said), "--action") {
+		t.Errorf("the desktop shows\n%s", said)
+	}
+}
+
 // A list that is watched has what a session asks as long as it asks it.
 func TestAWatchedListHasTheSessionsThatAsk(t *testing.T) {
 	t.Parallel()

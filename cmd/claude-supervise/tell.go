@@ -71,8 +71,13 @@ func withPerson(do func(notices.Person) error) error {
 	if err != nil {
 		return err
 	}
+	self, err := programs.Own()
+	if err != nil {
+		return err
+	}
 	return terminal.Print(func(printer *terminal.Printer) error {
 		return do(notices.Person{Client: c, Config: conf, Secrets: notifySecrets(), Printer: printer,
+			Banner: []string{self, bannerCommand},
 			Event: func(n notice.Notification) any {
 				return news.EventOf(n, func(q *supervisor.Question) view.QuestionView { return view.ViewIn(c.Dirs, q) })
 			}})
@@ -87,10 +92,10 @@ func remind(ctx context.Context, p notices.Person) error {
 	return notices.Remind(ctx, p, due)
 }
 
-// startTelling has a process of its own tell a phone or webhook of the person's what a session asks. Who has none, or a
-// config that cannot be read in that folder, is told nothing; what is asked is in the inbox all the same.
+// startTelling has a process of its own tell a phone, webhook or desktop of the person's what a session asks. Who has
+// none, or a config that cannot be read in that folder, is told nothing; what is asked is in the inbox all the same.
 func startTelling(a *sessions.Ask) {
-	if c, err := request.OwnConfig(); err != nil || len(c.Notify.Receivers) == 0 {
+	if c, err := request.OwnConfig(); err != nil || len(c.Notify.Receivers) == 0 && !notices.HasDesktop() {
 		return
 	} else if _, err := c.For(a.Cwd); err != nil {
 		return
