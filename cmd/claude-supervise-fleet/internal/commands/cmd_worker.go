@@ -123,8 +123,8 @@ func (f *workerFlags) work(ctx context.Context, c connected, ready func(*worker.
 		return err
 	}
 	c.Hosts = nil // it decides all the time
-	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Deciding: knows, Store: store, Labels: f.labels,
-		Capacity: f.capacity, Leave: f.leave, Log: workerLog()}
+	w := &worker.Worker{Name: f.name, Dir: f.dir, Client: c.Client, Fleet: c.Fleet, Deciding: knows, Store: store,
+		Labels: f.labels, Capacity: f.capacity, Leave: f.leave, Log: workerLog()}
 	if w.Name == "" {
 		if w.Name, err = os.Hostname(); err != nil {
 			return fmt.Errorf("the machine has no name: %w; give the worker one with --name", err)

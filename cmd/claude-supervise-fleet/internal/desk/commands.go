@@ -129,7 +129,8 @@ func (c *Commands) Asked(ctx context.Context, run string, most int) (open []view
 	}
 	open, runs, err := c.fleet.Asked(ctx, most)
 	if most > 0 && len(open) == most && runs > most {
-		notes = []string{fmt.Sprintf("%d runs ask; these are the %d questions asked first. All of them: --limit 0", runs, most)}
+		notes = []string{fmt.Sprintf("%d runs ask; these are the %d questions asked first. All of them: --limit 0", runs,
+			most)}
 	}
 	return open, notes, err
 }

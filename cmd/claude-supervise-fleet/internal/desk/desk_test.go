@@ -52,7 +52,9 @@ func (f *fakeFleet) fleet() fleet.Fleet {
 // ListWorkflow lists those that are under way, those that are not, or all.
 func (f *fakeFleet) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (
 	*workflowservice.ListWorkflowExecutionsResponse, error) {
-	time.Sleep(f.takes)
+	var takes time.Duration
+	f.change(func() { takes = f.takes })
+	time.Sleep(takes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	list := &workflowservice.ListWorkflowExecutionsResponse{}
@@ -420,7 +422,11 @@ func TestWhoListensCostsAsManyRowsAsHaveChanged(t *testing.T) {
 		f.change(func() { f.takes = time.Millisecond })
 		time.Sleep(20 * time.Second) // those of the last moment before the list are asked for again
 		synctest.Wait()
-		before, changed := f.rows, 0
+		rows := func() (n int) {
+			f.change(func() { n = f.rows })
+			return n
+		}
+		before, changed := rows(), 0
 		if len(w.seen) > 0 {
 			t.Errorf("without a change it shows %+v", <-w.seen)
 		}
@@ -445,7 +451,7 @@ func TestWhoListensCostsAsManyRowsAsHaveChanged(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if rows := f.rows - before; rows > changed*10 || len(w.seen) > 0 {
+		if rows := rows() - before; rows > changed*10 || len(w.seen) > 0 {
 			t.Errorf("%d changes cost %d rows, and show %d more", changed, rows, len(w.seen))
 		}
 	})

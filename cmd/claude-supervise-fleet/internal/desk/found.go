@@ -145,7 +145,8 @@ func (d *Desk) Show(ctx context.Context, id string) (view.Details, error) {
 }
 
 // nothingKept is a record of a run that no worker has left.
-const nothingKept = `{"questions":[],"reports":{},"logs":{},"success_criteria":{},"rules":[],"worktrees":{},"agents":{}}`
+const nothingKept = `{"questions": [], "reports": {}, "logs": {}, "success_criteria": {}, "rules": [],
+	"worktrees": {}, "agents": {}}`
 
 // details reads what the last worker that has left a run has kept of it. worker.ErrNoRecord if none has left it.
 func (d *Desk) details(ctx context.Context, l flow.Listed) (details view.Details, err error) {

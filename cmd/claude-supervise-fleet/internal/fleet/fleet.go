@@ -587,8 +587,8 @@ const (
 )
 
 // tells says something to a workflow, and returns when the workflow has accepted or refused it, or has not within
-// patience. While the workers that are to decide are lost one after the other, the server says at once that the workflow
-// is not ready: it keeps nothing then, and is told again until readyWithin is over.
+// patience. While the workers that are to decide are lost one after the other, the server says at once that the
+// workflow is not ready: it keeps nothing then, and is told again until readyWithin is over.
 func (f Fleet) tells(ctx context.Context, o sdk.UpdateWorkflowOptions) (sdk.WorkflowUpdateHandle, error) {
 	o.WaitForStage = sdk.WorkflowUpdateStageAccepted
 	for began := time.Now(); ; {

@@ -98,8 +98,8 @@ func (f Fleet) Count(ctx context.Context, of service.Selection) (all int, by map
 	return all, by, nil
 }
 
-// Asked returns the open questions that were asked first, at most most (0: all), and how many runs ask. Of very many only
-// those are read, if all their runs say when they asked.
+// Asked returns the open questions that were asked first, at most most (0: all), and how many runs ask. Of very many
+// only those are read, if all their runs say when they asked.
 func (f Fleet) Asked(ctx context.Context, most int) (open []view.QuestionView, runs int, err error) {
 	query := asking
 	if most > 0 {
@@ -123,8 +123,8 @@ const fewRead = 3 * flow.MostListed
 // mostSteps is how often it is counted at most how many have asked by a time.
 const mostSteps = 24
 
-// askedFirst returns what finds of so many runs that ask no fewer than most that asked first, and not many more; "": some do
-// not say when they asked. A server counts by a time, and does not sort by one: the time is looked for.
+// askedFirst returns what finds of so many runs that ask no fewer than most that asked first, and not many more; "":
+// some do not say when they asked. A server counts by a time, and does not sort by one: the time is looked for.
 func (f Fleet) askedFirst(ctx context.Context, most, have int) string {
 	by := func(at time.Time) string {
 		return fmt.Sprintf(" AND %s <= '%s'", flow.AttributeAskedAt, at.UTC().Format(time.RFC3339Nano))

@@ -207,7 +207,7 @@ func TestWhoWaitsForManyRunsCostsAsManyRowsAsHaveChanged(t *testing.T) {
 		}
 		f := Fleet{Client: server, Converter: converter.GetDefaultDataConverter()}
 		server.as[7].Changed = time.Time{} // no worker has read it; it is described until one has
-		changes := 0
+		const changes = 2 * many
 		go func() {
 			code := exit.Success
 			for i := range many {
@@ -215,7 +215,6 @@ func TestWhoWaitsForManyRunsCostsAsManyRowsAsHaveChanged(t *testing.T) {
 				server.changes(i, func(l *flow.Listed) { l.Reason = "it goes on" })
 				time.Sleep(100 * time.Millisecond)
 				server.changes(i, func(l *flow.Listed) { l.ExitCode = &code })
-				changes += 2
 			}
 		}()
 		given := map[string]int{}
