@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,13 +43,18 @@ type door struct {
 	*room
 	t     *testing.T
 	queue *queueRoom
-	full  bool     // its disk, of the test alone as well
-	told  []string // of the test alone once synctest.Wait has returned
+	full  atomic.Bool // its disk
+	mu    sync.Mutex
+	told  []string
 }
 
 func (m *machine) door(t *testing.T, places int) *door {
 	d := &door{t: t}
-	d.room = newRoom(places, m, func() bool { return d.full }, func(text string) { d.told = append(d.told, text) })
+	d.room = newRoom(places, m, d.full.Load, func(text string) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.told = append(d.told, text)
+	})
 	d.queue = &queueRoom{room: d.room}
 	go d.watch(t.Context())
 	synctest.Wait()
@@ -84,9 +90,16 @@ func (d *door) mustTake(runs int) {
 func (d *door) says(last string) {
 	d.t.Helper()
 	synctest.Wait()
-	if len(d.told) == 0 || d.told[len(d.told)-1] != last {
-		d.t.Errorf("it is told %q, want %q last", d.told, last)
+	if told := d.all(); len(told) == 0 || told[len(told)-1] != last {
+		d.t.Errorf("it is told %q, want %q last", told, last)
 	}
+}
+
+// all returns what was told so far.
+func (d *door) all() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.told)
 }
 
 func TestAWorkerTakesNoFurtherRunWhileMemoryIsShort(t *testing.T) {
@@ -134,13 +147,13 @@ func TestAWorkerTakesNoRunWhileItsDiskIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := (&machine{}).door(t, 2)
 		d.mustTake(1)
-		d.full = true
+		d.full.Store(true)
 		if d.comes() {
 			t.Error("it takes a run for which there is no room")
 		}
 		time.Sleep(supervisor.PressAgain)
 		d.says("takes no further runs for now: its disk is full")
-		d.full = false
+		d.full.Store(false)
 		time.Sleep(supervisor.PressAgain)
 		d.says("takes up to 2 runs again")
 		d.mustTake(1)
@@ -216,8 +229,8 @@ func TestRequestsOfSeveralAgentsThatTheAPIRefusesPressAWorker(t *testing.T) {
 		if d.comes() {
 			t.Error("it takes a run")
 		}
-		if slices.Contains(d.told, "takes up to 8 runs again") {
-			t.Errorf("it is told %q", d.told)
+		if told := d.all(); slices.Contains(told, "takes up to 8 runs again") {
+			t.Errorf("it is told %q", told)
 		}
 	})
 }
