@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -120,7 +119,7 @@ func TestAHooksAnswerIsFoundByTheNextSupervisor(t *testing.T) {
 	w.real(s, nil)
 	run := w.start(w.runArgs(s, "--hold", "forever", "--check", "off")...)
 	asked := run.until("question").Question
-	noError(t, run.cmd.Process.Signal(syscall.SIGSTOP))
+	run.standsStill()
 	w.writes("go-hook0", "")
 	waitUntil(t, "the model reads the hook's answer", func() bool {
 		return w.API.Received(`"Which number 0?"="White"`)

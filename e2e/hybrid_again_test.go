@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"claude-supervise/e2e/sample"
@@ -76,7 +75,7 @@ var lostScripts = map[string]func(w *world, run *supervised, ask func()){
 		w.must("answer", q.ID, "oauth")
 	},
 	"before anybody knows whose it is": func(w *world, run *supervised, ask func()) {
-		noError(w.t, run.cmd.Process.Signal(syscall.SIGSTOP))
+		run.standsStill()
 		ask()
 		for len(w.filed("questions/pending")) == 0 {
 			waitFor(w.t, filepath.Join(w.Cwd, "asked"))

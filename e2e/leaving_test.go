@@ -134,9 +134,7 @@ func (w *world) worksWithout(program string) (run *supervised) {
 	w.release(program, s, func(messagesapi.Request) {
 		stop.Do(func() {
 			run := <-started
-			if err := run.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-				w.t.Error(err)
-			}
+			run.standsStill()
 			started <- run
 		})
 	})

@@ -113,7 +113,7 @@ func TestAHookThatIsKilledLeavesTheScreen(t *testing.T) {
 	noError(t, os.WriteFile(filepath.Join(w.Home, "t.jsonl"), []byte(`{"type":"assistant","uuid":"u","message":{"content":`+
 		`[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`+"\n"), 0o600))
 	waitUntil(t, "its call is found", func() bool { return strings.Contains(w.askFile(q.ID), `"call":"t1"`) })
-	noError(t, c.cmd.Process.Signal(syscall.SIGSTOP)) // claude lives on
+	noError(t, machine.StandStill(c.cmd.Process.Pid)) // claude lives on
 	for _, pid := range machine.With(machine.InHome(w.Home)) {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.HasPrefix(string(line), w.Program) {
 			noError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -288,7 +288,7 @@ func TestAPhoneIsToldThatASessionAsksNoMore(t *testing.T) {
 		}
 		waitUntil(t, "its call is found", func() bool { return strings.Contains(w.askFile(asked.SequenceID), `"call":"`+says[:5]) })
 		if says == "screen decides" {
-			noError(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+			noError(t, machine.StandStill(c.cmd.Process.Pid))
 		}
 		end(c)
 		if closed := n.next(t); closed.SequenceID != asked.SequenceID || !strings.Contains(closed.Message, says) {

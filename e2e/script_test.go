@@ -178,9 +178,11 @@ func scriptSignal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || storyOf(ts).begun[args[1]] == nil {
 		ts.Fatalf("usage: signal INT|TERM|KILL|STOP|CONT NAME, of a command that was begun")
 	}
-	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill,
-		"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
-	if err := storyOf(ts).begun[args[1]].cmd.Process.Signal(signals[args[0]]); !errors.Is(err, os.ErrProcessDone) {
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill, "CONT": syscall.SIGCONT}
+	to := storyOf(ts).begun[args[1]].cmd.Process
+	if args[0] == "STOP" {
+		ts.Check(machine.StandStill(to.Pid))
+	} else if err := to.Signal(signals[args[0]]); !errors.Is(err, os.ErrProcessDone) {
 		ts.Check(err)
 	}
 }

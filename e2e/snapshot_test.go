@@ -36,7 +36,7 @@ func TestARunIsTakenOverWhileItsSupervisorStandsStill(t *testing.T) {
 		<-taken
 		id := here.ps().ID
 
-		noError(t, run.cmd.Process.Signal(syscall.SIGSTOP))
+		run.standsStill()
 		here.must("answer", question, "Sessions")
 		there := here.elsewhere()
 		there.Cwd = filepath.Join(t.TempDir(), "there")

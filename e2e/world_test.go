@@ -280,6 +280,12 @@ func (s *supervised) exits(want int) {
 	}
 }
 
+// standsStill stops it, and returns once it does nothing any more.
+func (s *supervised) standsStill() {
+	s.t.Helper()
+	noError(s.t, machine.StandStill(s.cmd.Process.Pid))
+}
+
 // kill9 kills the supervisor as a power cut would.
 func (s *supervised) kill9() {
 	s.t.Helper()

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // With returns the processes that have, for each of the starts, an environment variable that begins so.
@@ -63,6 +66,20 @@ func stat(pid, at int) int {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	n, _ := strconv.Atoi(fields[at]) // the kernel writes numbers
 	return n
+}
+
+// StandStill stops a child of this process, and returns once all of it stands still: on a busy machine that takes until
+// the thread which is given the signal comes to run, and its others go on meanwhile.
+func StandStill(pid int) error {
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		err := unix.Waitid(unix.P_PID, pid, &unix.Siginfo{}, unix.WSTOPPED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // EndAll kills what still lives in a home.

@@ -334,6 +334,46 @@ func TestTheRestsBetweenAttemptsGrowUpToABound(t *testing.T) {
 	})
 }
 
+// What happened while a channel was down for a day it is told once it takes messages again, in its order and none twice;
+// meanwhile it is tried now and then. What it took without saying so it gets again under the same id.
+func TestAChannelThatIsDownForADayIsToldWhatHappened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const day, questions = 24 * time.Hour, 20
+		began := time.Now()
+		down := newRecorder(func(m Message, attempt int) error {
+			if time.Since(began) < day || m.ID == "q-5.asked" && attempt == 1 || m.ID == "q-19.asked" && attempt < 3 {
+				return &Temporary{Err: errors.New("no reply")}
+			}
+			return nil
+		})
+		down.came = make(chan string, 1<<20)
+		o, reported := opened(t, filepath.Join(t.TempDir(), "notices"), down)
+		o.rest = rest
+		for i := range questions {
+			q := fmt.Sprintf("q-%d", i)
+			o.Add(draft(q, "asked"))
+			time.Sleep(time.Hour)
+			if i%2 == 0 {
+				o.Add(draft(q, "closed"))
+			}
+		}
+		time.Sleep(day)
+		for i := range questions {
+			q, want := fmt.Sprintf("q-%d", i), []string{fmt.Sprintf("q-%d.asked", i), fmt.Sprintf("q-%d.closed", i)}
+			if got := down.told(q); !slices.Equal(got, want[:2-i%2]) {
+				t.Errorf("of %s it is told %v", q, got)
+			}
+			if n := down.attempts[want[0]]; n > int(day/(maxRest/2))+20 {
+				t.Errorf("%s is tried %d times", want[0], n)
+			}
+		}
+		o.Close(t.Context())
+		if said := reported(); len(said) != 2 || !strings.Contains(said[1], "takes notifications again") {
+			t.Errorf("reported is %q", said)
+		}
+	})
+}
+
 // A message that replaces others tells of the state when it is sent, however often that takes, and however it changes
 // meanwhile.
 func TestWhatReplacesOthersIsToldAsItIsNow(t *testing.T) {
