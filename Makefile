@@ -77,7 +77,8 @@ PLACED := TestAnAnswerAfterAPark|TestResultsAreRead|TestAQuestionIsAnsweredDiffe
 PLACED := $(PLACED)|TestEveryScenarioComesOutTheSame/(ask-user-question|tool-ask)/.*/real
 OUTSIDE := TestTheQuestionsOfASession|TestAScreenThatAnswersFirst|TestASessionThatIsKilled|TestNoAgentAnswersForIts
 OUTSIDE := $(OUTSIDE)|TestAHook(That|OfAnother)|TestThePageAnswersASession|TestFiftySessions
-OUTSIDE := $(OUTSIDE)|TestASession(I|Of|W)|TestA(Phone|Desktop)(IsToldThat|Shows)|TestWhatAServerAsksIn|TestASubagent(OfASession|InFront)
+OUTSIDE := $(OUTSIDE)|TestASession(I|Of|W)|TestA(Phone|Desktop)(IsToldThat|Shows)|TestWhatAServerAsksIn
+OUTSIDE := $(OUTSIDE)|TestASubagent(OfASession|InFront)
 TIMES ?= 100
 ASKED_ON ?= 2.1.7 2.1.100
 # What make test leaves out: CI has WITHOUT="attacks raced", for make attacks plays more of each, and make race the rest.
@@ -188,6 +189,7 @@ sessions: ## ordinary sessions of the real CLI, TIMES times: answered here, on t
 	$(SCRATCH) \
 	CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install)"; export CLAUDE_SUPERVISE_TEST_CLAUDE; \
 	$(GO) test -count 1 -run TestASessionThatAsksAllDay ./supervisor/sessions && \
+	$(GO) test -count 1 -v -run TestAScreenAndAnAnswer ./e2e && \
 	$(GO) test -count $(TIMES) -timeout 2h -run '$(OUTSIDE)' ./e2e && \
 	for release in $(ASKED_ON); do \
 		CLAUDE_SUPERVISE_TEST_CLAUDE="$$(e2e/claude/install $$release)" $(GO) test -count 1 -timeout 20m \

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"claude-supervise/e2e/claude"
 	"claude-supervise/e2e/machine"
@@ -181,6 +183,56 @@ func TestAScreenThatAnswersFirstClosesTheQuestionHere(t *testing.T) {
 	}
 	if w.exists("made.txt") || !w.API.Received(`"Which database?"="PostgreSQL"`) {
 		t.Error("the screen's answer did not count")
+	}
+}
+
+// A screen and a person here answer within a few milliseconds of each other: one answer counts, the model has that, and
+// here it is shown as what became of the question.
+func TestAScreenAndAnAnswerAtOnceAreOneAnswer(t *testing.T) {
+	t.Parallel()
+	rounds := 100
+	if testing.Short() {
+		rounds = 5
+	}
+	scenario := "\nname: rounds\nabout: asks often\nprompt: none\nturns:\n  - when: \"## BEGIN\"\n    replies:\n"
+	for i := range rounds {
+		scenario += fmt.Sprintf("      - tools: [{name: AskUserQuestion, input: {questions: [{question: \"Round %d?\", header: R, "+
+			"multiSelect: false, options: [{label: Here, description: h}, {label: There, description: t}]}]}}]\n", i)
+	}
+	w := newWorld(t)
+	w.must("init", "--sessions", "--user", "--yes")
+	s := w.opens(scenario + "      - {text: \"All is done.\"}\nexpect: {status: succeeded}\n")
+	took := map[string]int{}
+	for i := range rounds {
+		q := w.asksHere(fmt.Sprintf("Round %d?", i))
+		time.Sleep(time.Second / 2) // for which the dialog takes no key
+		answer := w.Command("answer", q.ID, "Here")
+		noError(t, answer.Start())
+		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond) // about what it takes to say it
+		s.types("2")
+		_ = answer.Wait() // whoever is late is told so, if the screen has answered by then
+		counts := ""
+		waitUntil(t, "the model has an answer", func() bool {
+			for _, label := range []string{"Here", "There"} {
+				if w.API.Received(fmt.Sprintf(`"Round %d?"="%s"`, i, label)) {
+					counts += label
+				}
+			}
+			return counts != ""
+		})
+		took[counts]++
+		if counts == "Here" {
+			s.types("\x7f") // the key came to the prompt, where it would keep the next dialog from taking any
+		}
+		became, is := map[string]string{"Here": "State: delivered", "There": "State: withdrawn"}[counts]
+		if !is {
+			t.Fatalf("round %d: the model has the answers %s", i, counts)
+		}
+		waitUntil(t, "it is shown as answered "+counts, func() bool { return strings.Contains(w.must("show", q.ID), became) })
+	}
+	t.Logf("answered were %v", took)
+	if !testing.Short() && len(took) < 2 {
+		t.Error("one of them is always the first")
 	}
 }
 

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // With returns the processes that have, for each of the starts, an environment variable that begins so.
@@ -69,14 +67,14 @@ func stat(pid, at int) int {
 }
 
 // StandStill stops a child of this process, and returns once all of it stands still: on a busy machine that takes until
-// the thread which is given the signal comes to run, and its others go on meanwhile.
+// the thread which is given the signal comes to run, and its others go on meanwhile. It is not to end meanwhile.
 func StandStill(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return err
 	}
 	for {
-		err := unix.Waitid(unix.P_PID, pid, &unix.Siginfo{}, unix.WSTOPPED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
+		_, err := syscall.Wait4(pid, nil, syscall.WUNTRACED, nil)
+		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func (a *Ask) concludeFrom(f Facts, ask bool) (last bool) {
 	if a.Settled || a.Far() {
 		return a.Settled
 	}
-	if !f.Waits && (ask || !f.Claude || a.State == Open) {
+	if !f.Waits && (ask || !f.Claude || a.State == Open || a.State == Answered) {
 		f.Call = a.outcome()
 	}
 	a.is(a.Conclude(f))

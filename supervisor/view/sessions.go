@@ -127,6 +127,8 @@ func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 		})
 	case a.State == sessions.OnScreen && a.Server != "":
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "its screen decides, or its session is gone"
+	case a.State == sessions.OnScreen && q.AnsweredAt != nil:
+		v.State, v.Remark = checkpoints.QuestionWithdrawn, "its screen was faster; this answer did not count"
 	case a.State == sessions.OnScreen:
 		v.State, v.Remark = checkpoints.QuestionWithdrawn, "answered or turned down on its screen"
 	case a.State == sessions.Withdrawn:
