@@ -125,7 +125,8 @@ func (s *screen) types(keys string) {
 	}
 }
 
-// presses presses a key until it is taken: a dialog that has just been drawn takes none yet.
+// presses presses a key until it is taken: a dialog that has just been drawn takes none yet. What says so must do so at
+// once, or the next dialog gets the key, too.
 func (s *screen) presses(key, what string, taken func() bool) {
 	s.t.Helper()
 	var last time.Time
