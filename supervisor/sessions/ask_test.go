@@ -281,6 +281,28 @@ func TestAResultThatComesWithItsCallIsSeen(t *testing.T) {
 	}
 }
 
+// The call before, whose result is written late, is not the one that was asked about after it.
+func TestAResultThatIsWrittenLateIsNoneOfTheNextCall(t *testing.T) {
+	path := transcript(t, callOne)
+	r := reading{path: path}
+	if err := r.more(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(callOne+"\n"+at(result, 9)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.more(); err != nil {
+		t.Fatal(err)
+	}
+	nobody := func(string) bool { return false }
+	if c := r.find("Bash", json.RawMessage(`{"command":"another"}`), time.Unix(10, 0), nobody); c != nil {
+		t.Errorf("found is %+v", c)
+	}
+	if c := r.find("Bash", json.RawMessage(`{"a":1,"b":2}`), time.Unix(10, 0), nobody); c == nil {
+		t.Error("a call whose result was made while its hook began is not found")
+	}
+}
+
 func TestATranscriptSaysWhatBecameOfACall(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string

@@ -104,6 +104,8 @@ type waiting struct {
 	read   reading // of the conversation that has the call
 	main   reading // of the main one
 	blind  bool    // the screen has shown nothing for long enough
+
+	guessed bool // the call is the last of the tool, of another input: claude may not have written ours yet
 }
 
 // begin keeps an ask, which others see from then on; nil: it is none.
@@ -228,13 +230,15 @@ func (w *waiting) look() (s State, over bool) {
 	if w.ask.Server != "" || w.read.more() != nil {
 		return "", false
 	}
-	if w.ask.Call == "" {
+	if w.ask.Call == "" || w.guessed {
 		c := w.read.find(w.ask.Tool, w.ask.Input, w.ask.Questions[0].AskedAt, w.taken())
 		if c == nil {
 			return "", false
 		}
-		w.ask.Call, w.ask.Line, w.ask.Version = c.id, c.line, c.version
-		_ = w.ask.save(w.dirs) // it is found again
+		if w.guessed = !sameJSON(c.input, w.ask.Input); c.id != w.ask.Call {
+			w.ask.Call, w.ask.Line, w.ask.Version = c.id, c.line, c.version
+			_ = w.ask.save(w.dirs) // it is found again
+		}
 	}
 	for _, c := range w.read.calls {
 		if c.id == w.ask.Call && c.outcome != None {

@@ -137,15 +137,16 @@ func (r *reading) read(text []byte) {
 
 // find returns the call that a hook was asked about at a time: the last of this tool and input that nobody else is
 // asked about, else the last of the tool; nil: the transcript does not have it yet. It has had no result then. It may
-// have one by now: claude writes late, and the screen may have answered before.
+// have one by now: claude writes late, and the screen may have answered before. Of another input that is no reason.
 func (r *reading) find(name string, input json.RawMessage, asked time.Time, taken func(id string) bool) *call {
 	var near, exact *call
 	for _, c := range r.calls {
-		before := c.outcome != None && !c.later && c.came.Before(asked)
+		same := sameJSON(c.input, input)
+		before := c.outcome != None && (!c.later || !same) && c.came.Before(asked)
 		if c.name != name || before || taken(c.id) {
 			continue
 		}
-		if near = c; sameJSON(c.input, input) {
+		if near = c; same {
 			exact = c
 		}
 	}
