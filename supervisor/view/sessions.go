@@ -107,8 +107,7 @@ func ViewIn(d checkpoints.Dirs, q *checkpoints.Question) QuestionView {
 func OfSession(a *sessions.Ask, q *checkpoints.Question) QuestionView {
 	v := View(q)
 	s := SessionView{ID: a.Session, Cwd: a.Cwd, Screen: a.Screen, Tool: a.Tool, State: string(a.State), Suggested: q.Rule,
-		shown: a.Mode == sessions.ModeNotify || a.Far(), far: a.Far(),
-		program: a.Program}
+		shown: a.Mode == sessions.ModeNotify || a.Far(), far: a.Far(), program: a.Program}
 	if !s.far && a.Claude.Alive() {
 		s.PID = a.Claude.PID
 	}

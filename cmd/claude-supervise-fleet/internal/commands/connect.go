@@ -226,9 +226,8 @@ const checksums = "response_checksum_validation"
 const folderMode = "dir_file_mode"
 
 // opened returns the URL by which a blob store is opened. Those who may not look into a folder that is one may not look
-// into what is below it. Where a server has no checksum, as many have none, the SDK
-// would say on stderr for each object that it does not look. Every object is authenticated as it is opened (package
-// seal), so the SDK need not look.
+// into what is below it. Where a server of S3 has no checksum, as many have none, the SDK would say on stderr for each
+// object that it does not look. Every object is authenticated as it is opened (package seal), so it need not.
 func opened(store string) string {
 	u, err := url.Parse(store)
 	if err != nil {

@@ -228,7 +228,7 @@ func (f Fleet) Runs(ctx context.Context, all, asking bool) ([]flow.Listed, error
 		query = anyRun
 	}
 	if asking {
-		query += fmt.Sprintf(" AND %s IS NOT NULL", flow.AttributeOpen)
+		query += hasOpen
 	}
 	return f.list(ctx, query, math.MaxInt, nil)
 }
@@ -245,10 +245,11 @@ func (f Fleet) Past(ctx context.Context, skip, most int) ([]flow.Listed, error) 
 	return runs[:min(most, len(runs))], nil
 }
 
-// The beginnings of queries.
+// The beginnings of queries, and what finds those with open questions.
 const (
 	anyRun  = "WorkflowType = '" + flow.WorkflowName + "'"
 	goingOn = anyRun + " AND ExecutionStatus = 'Running'"
+	hasOpen = " AND " + flow.AttributeOpen + " IS NOT NULL"
 )
 
 // mostForeign is how many entries of a list may be of nobody with the key, before the rest is not looked at.
@@ -294,8 +295,8 @@ func (f Fleet) list(ctx context.Context, query string, enough int, wanted func(f
 	return append(runs, foreign...), nil
 }
 
-// pages gives what a query finds page by page: first what goes on, the latest begun first, and then what has ended, the
-// latest ended first. each says whether anything of a page was new, and whether more is wanted.
+// pages hands over what a query finds, page by page: first what goes on, the latest begun first, and then what has
+// ended, the latest ended first. each says whether anything of a page was new, and whether more is wanted.
 //
 // A page begins by the time at which the one before ended. A server whose database is one of SQL passes over all that
 // was listed before to come to what a page token means.

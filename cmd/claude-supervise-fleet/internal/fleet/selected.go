@@ -175,7 +175,7 @@ func (f Fleet) count(ctx context.Context, query string) (int, error) {
 }
 
 // asking finds the runs with open questions.
-const asking = goingOn + " AND " + flow.AttributeOpen + " IS NOT NULL"
+const asking = goingOn + hasOpen
 
 // Asking returns how many runs have open questions.
 func (f Fleet) Asking(ctx context.Context) (int, error) { return f.count(ctx, asking) }
